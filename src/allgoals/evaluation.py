@@ -1,0 +1,85 @@
+"""Success of every goal: command it, act greedily, and see whether the first episode reaches it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from allgoals.envs.vector import VectorEnv
+from allgoals.types import Array, Key, Policy, Task
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Runs goals x episodes in batches of equal shape, so one compilation serves any number.
+
+    `act(agent, obs, goal, key) -> (action, extras)`; the agent is an argument, not a constant.
+    """
+
+    task: Task
+    act: Callable
+    num_envs: int
+    max_steps: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "_reach", jax.jit(self._reach))
+
+    def _reach(self, agent, goal: Array, key: Key) -> tuple[Array, Array]:
+        """Whether, and after how many steps, each environment reached its goal. [N] and [N]"""
+        envs = VectorEnv(self.task.env, self.num_envs)
+        key_envs, key_steps = jax.random.split(key)
+
+        def running(carry) -> Array:
+            t, _, active, *_ = carry
+            return (t < self.max_steps) & active.any()
+
+        def step(carry):
+            t, state, active, success, steps = carry
+            key_act, key_env = jax.random.split(jax.random.fold_in(key_steps, t))
+            action, _ = self.act(agent, state.obs, goal, key_act)
+            state, after = envs.step(state, action, key_env)
+            done = self.task.goals.outcome(after.obs).done  # [N, G]
+            reached = active & jnp.take_along_axis(done, goal[:, None], axis=1)[:, 0]
+            active_after = active & ~(reached | after.terminated | after.truncated)
+            return t + 1, state, active_after, success | reached, steps + active
+
+        nobody = jnp.zeros(self.num_envs, bool)
+        first = (jnp.int32(0), envs.init(key_envs), ~nobody, nobody, nobody.astype(jnp.int32))
+        _, _, _, success, steps = jax.lax.while_loop(running, step, first)
+        return success, steps
+
+    def batches(self, agent, episodes: int, key: Key) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yields (goal, success, steps) of one batch after another, until every goal is done."""
+        goals = np.repeat(np.arange(self.task.num_goals), episodes)
+        for i in range(0, len(goals), self.num_envs):
+            batch = goals[i : i + self.num_envs]
+            padded = np.resize(batch, self.num_envs)  # the last batch repeats itself to be full
+            success, steps = self._reach(agent, padded, jax.random.fold_in(key, i))
+            yield batch, np.asarray(success)[: len(batch)], np.asarray(steps)[: len(batch)]
+
+    def __call__(
+        self, agent, episodes: int, key: Key, on_batch: Callable[[int], None] = lambda n: None
+    ) -> "Evaluation":
+        goals, successes, steps = [], [], []
+        for batch in self.batches(agent, episodes, key):
+            for column, part in zip((goals, successes, steps), batch, strict=True):
+                column.append(part)
+            on_batch(len(batch[0]))
+        shape = (self.task.num_goals, episodes)
+        return Evaluation(
+            np.concatenate(successes).reshape(shape), np.concatenate(steps).reshape(shape)
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Every goal, every episode."""
+
+    success: np.ndarray  # [G, episodes] bool
+    steps: np.ndarray  # [G, episodes] steps taken until success or the end
+
+    @property
+    def rate(self) -> np.ndarray:  # [G]
+        return self.success.mean(axis=1)

@@ -1,0 +1,56 @@
+"""A network with its parameters and its optimiser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import optax
+from flax import struct
+
+from allgoals.types import Array, Key, Metrics, PyTree
+
+OPTIMISERS = {"adam": optax.scale_by_adam(eps=1e-5), "radam": optax.scale_by_radam()}
+
+
+@struct.dataclass
+class Model:
+    """Call it to evaluate; `learn` takes one gradient step."""
+
+    params: PyTree
+    opt_state: PyTree
+    name: str = struct.field(pytree_node=False)  # its metrics are `name/...`
+    network: nn.Module = struct.field(pytree_node=False)
+    optimiser: str = struct.field(pytree_node=False)
+
+    @classmethod
+    def create(
+        cls, name: str, network: nn.Module, optimiser: str, key: Key, *inputs: Any
+    ) -> "Model":
+        params = network.init(key, *inputs)["params"]
+        return cls(params, OPTIMISERS[optimiser].init(params), name, network, optimiser)
+
+    def __call__(self, *inputs: Any, method: str | None = None) -> Any:
+        return self.network.apply({"params": self.params}, *inputs, method=method)
+
+    def learn(
+        self,
+        loss: Callable[["Model"], tuple[Array, Metrics]],
+        learning_rate: Array,
+        max_grad_norm: Array,
+    ) -> tuple["Model", Metrics]:
+        """Descend `loss(model) -> (loss, metrics)` by one step with clipped gradients."""
+
+        def of_params(params: PyTree) -> tuple[Array, Metrics]:
+            return loss(self.replace(params=params))
+
+        (value, metrics), grads = jax.value_and_grad(of_params, has_aux=True)(self.params)
+        norm = optax.global_norm(grads)
+        shrink = jnp.minimum(1.0, max_grad_norm / jnp.maximum(norm, 1e-12))
+        grads = jax.tree.map(lambda g: g * shrink, grads)
+        updates, opt_state = OPTIMISERS[self.optimiser].update(grads, self.opt_state)
+        params = jax.tree.map(lambda p, u: p - learning_rate * u, self.params, updates)
+        metrics = {"loss": value, "gradient_norm": norm, **metrics}
+        named = {f"{self.name}/{key}": value for key, value in metrics.items()}
+        return self.replace(params=params, opt_state=opt_state), named

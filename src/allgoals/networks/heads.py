@@ -1,0 +1,92 @@
+"""Networks from observations to values and policies.
+
+`GoalConditionedQ` is told its goal (UVFA, early fusion); `AllGoalsQ` answers for every goal at once
+(LEO, late fusion); `ActorCritic` is told its goal.
+"""
+
+import flax.linen as nn
+import jax.numpy as jnp
+
+from allgoals.networks.grouped import grouped_matmul
+from allgoals.networks.torso import Torso
+from allgoals.types import Array, Obs, PyTree
+
+
+def _bound(x: Array, bounded: bool) -> Array:
+    """Returns of binary goals lie in [0, 1], and so do their estimates."""
+    return nn.sigmoid(x) if bounded else x
+
+
+class GoalConditionedQ(nn.Module):
+    """Q(s, g): a value per action for the goal it is told."""
+
+    encoder: nn.Module
+    width: int
+    layers: int
+    num_actions: int
+    bounded: bool
+
+    @nn.compact
+    def __call__(self, obs: Obs, goal: PyTree) -> Array:  # [B, A]
+        x = Torso(self.width, self.layers)(self.encoder(obs, goal))
+        q = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(1.0))(x)
+        return _bound(q, self.bounded)
+
+
+class AllGoalsQ(nn.Module):
+    """Q(s): a value per action and goal, all at once."""
+
+    encoder: nn.Module
+    width: int
+    layers: int
+    num_actions: int
+    num_goals: int
+    bounded: bool
+
+    def setup(self):
+        self.torso = Torso(self.width, self.layers)
+        shape = (self.num_actions, self.width, self.num_goals)
+        self.kernel = self.param("kernel", _orthogonal_per_output, shape)
+        self.bias = self.param("bias", nn.initializers.zeros, (self.num_actions, self.num_goals))
+
+    def __call__(self, obs: Obs) -> Array:
+        """Every action and every goal. [B, A, G]"""
+        q = jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
+        return _bound(q, self.bounded)
+
+    def chosen(self, obs: Obs, action: Array) -> Array:
+        """The action taken, every goal. [B, G]"""
+        q = grouped_matmul(self._features(obs), self.kernel, action) + self.bias[action]
+        return _bound(q, self.bounded)
+
+    def _features(self, obs: Obs) -> Array:  # [B, H]
+        return self.torso(self.encoder(obs))
+
+
+def _orthogonal_per_output(key: Array, shape: tuple[int, int, int]) -> Array:
+    """One orthogonal matrix [H, A * G], stored as A matrices [H, G]."""
+    actions, width, goals = shape
+    flat = nn.initializers.orthogonal(1.0)(key, (width, actions * goals))
+    return flat.reshape(width, actions, goals).transpose(1, 0, 2)
+
+
+class ActorCritic(nn.Module):
+    """pi(s, g) and V(s, g) on a shared embedding."""
+
+    encoder: nn.Module
+    width: int
+    embedding_layers: int
+    actor_layers: int
+    critic_layers: int
+    num_actions: int
+    bounded: bool
+
+    @nn.compact
+    def __call__(self, obs: Obs, goal: PyTree) -> tuple[Array, Array]:  # logits [B, A], value [B]
+        x = Torso(self.width, self.embedding_layers)(self.encoder(obs, goal))
+        actor = Torso(self.width, self.actor_layers)(x)
+        logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01))(actor)
+        critic = Torso(self.width, self.critic_layers)(x)
+        value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0))(critic)[:, 0]
+        return logits, _bound(value, self.bounded)
+

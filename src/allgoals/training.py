@@ -1,0 +1,98 @@
+"""The training loop as pure functions: no disk, no clock, no logging."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from allgoals.algorithms.base import Algorithm
+from allgoals.envs.vector import VectorEnv
+from allgoals.goals.samplers import GoalSampler
+from allgoals.rollout import Actor, collect, start
+from allgoals.types import Array, Key, Metrics, PyTree, Task
+
+
+class TrainState(NamedTuple):
+    """The whole run: saved and restored, bit for bit."""
+
+    learner: PyTree
+    actor: Actor
+    key: Key
+    update: Array  # updates done
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Alternates collecting a rollout and learning from it."""
+
+    task: Task
+    algorithm: Algorithm
+    sampler: GoalSampler
+    num_envs: int
+    num_steps: int
+    total_updates: int
+    success_decay: float
+
+    @cached_property
+    def envs(self) -> VectorEnv:
+        return VectorEnv(self.task.env, self.num_envs)
+
+    def init(self, key: Key) -> TrainState:
+        key_learner, key_actor, key_run = jax.random.split(key, 3)
+        learner = self.algorithm.init(self.task, key_learner)
+        actor = start(self.task, self.envs, self.sampler, key_actor)
+        return TrainState(learner, actor, key_run, jnp.int32(0))
+
+    def step(
+        self, algorithm: Algorithm, total_updates: Array, state: TrainState
+    ) -> tuple[TrainState, Metrics]:
+        """One rollout and one update."""
+        key_act, key_learn = jax.random.split(jax.random.fold_in(state.key, state.update))
+        progress = state.update / total_updates
+        policy = partial(
+            algorithm.act, self.task, state.learner, explore=True, progress=progress
+        )
+        actor, rollout = collect(
+            self.task, self.envs, policy, self.sampler, self.success_decay,
+            state.actor, key_act, self.num_steps,
+        )  # fmt: skip
+        learner, metrics = algorithm.update(
+            self.task, state.learner, rollout, key_learn, progress=progress
+        )
+        metrics = {**metrics, **goal_metrics(actor, state.actor)}
+        return TrainState(learner, actor, state.key, state.update + 1), metrics
+
+    @cached_property
+    def _advance(self):
+        def advance(algorithm, total_updates, state, updates):
+            def one(_, carry):
+                state, sums = carry
+                state, metrics = self.step(algorithm, total_updates, state)
+                return state, jax.tree.map(jnp.add, sums, metrics)
+
+            shapes = jax.eval_shape(partial(self.step, algorithm), total_updates, state)[1]
+            zeros = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+            state, sums = jax.lax.fori_loop(0, updates, one, (state, zeros))
+            return state, jax.tree.map(lambda x: x / updates, sums)
+
+        return jax.jit(advance, donate_argnames="state")
+
+    def advance(self, state: TrainState, updates: int) -> tuple[TrainState, Metrics]:
+        """`updates` steps in one call and their mean metrics; consumes the state.
+
+        The number is traced, so the same program, and the same bits, serve every length.
+        """
+        return self._advance(self.algorithm, self.total_updates, state, updates)
+
+
+def goal_metrics(actor: Actor, before: Actor) -> Metrics:
+    tracker, pool = actor.tracker, actor.envs.pool
+    tried = tracker.tried.sum()
+    return {
+        "goals/success": tracker.success_rate.sum() / jnp.maximum(tried, 1),
+        "goals/tried": tried.astype(jnp.float32),
+        "goals/seen": tracker.seen.sum(dtype=jnp.float32),
+        "worlds/used": (pool.used - before.envs.pool.used).astype(jnp.float32),
+    }
