@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from allgoals.envs.vector import VectorEnv
-from allgoals.types import Array, Key, Policy, Task
+from allgoals.types import Array, Key, Task
 
 
 @dataclass(frozen=True)
 class Evaluator:
     """Runs goals x episodes in batches of equal shape, so one compilation serves any number.
 
-    `act(agent, obs, goal, key) -> (action, extras)`; the agent is an argument, not a constant.
+    `act(agent, obs, goal, key) -> action`; the agent is an argument, not a constant.
     """
 
     task: Task
@@ -23,10 +24,11 @@ class Evaluator:
     num_envs: int
     max_steps: int
 
-    def __post_init__(self):
-        object.__setattr__(self, "_reach", jax.jit(self._reach))
+    @cached_property
+    def _jitted(self) -> Callable:
+        return jax.jit(self.reach)
 
-    def _reach(self, agent, goal: Array, key: Key) -> tuple[Array, Array]:
+    def reach(self, agent, goal: Array, key: Key) -> tuple[Array, Array]:
         """Whether, and after how many steps, each environment reached its goal. [N] and [N]"""
         envs = VectorEnv(self.task.env, self.num_envs)
         key_envs, key_steps = jax.random.split(key)
@@ -38,7 +40,7 @@ class Evaluator:
         def step(carry):
             t, state, active, success, steps = carry
             key_act, key_env = jax.random.split(jax.random.fold_in(key_steps, t))
-            action, _ = self.act(agent, state.obs, goal, key_act)
+            action = self.act(agent, state.obs, goal, key_act)
             state, after = envs.step(state, action, key_env)
             done = self.task.goals.outcome(after.obs).done  # [N, G]
             reached = active & jnp.take_along_axis(done, goal[:, None], axis=1)[:, 0]
@@ -56,7 +58,7 @@ class Evaluator:
         for i in range(0, len(goals), self.num_envs):
             batch = goals[i : i + self.num_envs]
             padded = np.resize(batch, self.num_envs)  # the last batch repeats itself to be full
-            success, steps = self._reach(agent, padded, jax.random.fold_in(key, i))
+            success, steps = self._jitted(agent, padded, jax.random.fold_in(key, i))
             yield batch, np.asarray(success)[: len(batch)], np.asarray(steps)[: len(batch)]
 
     def __call__(

@@ -1,0 +1,121 @@
+"""An experiment: everything that decides a run, as data."""
+
+import dataclasses
+import math
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import tyro
+
+from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
+from allgoals.envs.gridworld import Gridworld
+from allgoals.errors import UsageError
+
+E = TypeVar("E")
+A = TypeVar("A")
+
+
+def parse_count(text: str) -> int:
+    """A whole number as people write it: 2e6, 200M, 1_000_000."""
+    scale = {"k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}.get(text[-1:].lower(), 1)
+    digits = text[:-1] if scale > 1 else text
+    try:
+        value = int(digits) if digits.lstrip("+-").replace("_", "").isdigit() else float(digits)
+        number = value * scale
+        if not math.isfinite(number) or number != int(number):
+            raise ValueError
+    except (ValueError, OverflowError):
+        message = f"{text!r} is not a whole number such as 2000000, 2e6, 1_000_000 or 200M"
+        raise ValueError(message) from None
+    return int(number)
+
+
+Count = Annotated[
+    int,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="COUNT",
+        instance_from_str=lambda words: parse_count(words[0]),
+        is_instance=lambda value: isinstance(value, int),
+        str_from_instance=lambda value: [str(value)],
+    ),
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class GoalOptions:
+    sampler: Literal["seen_only", "uniform"] = "seen_only"  # which goals are commanded
+    subset: Count | None = None  # train on this many goals, chosen at random
+    include: tuple[str, ...] = ()  # names that the subset must hold
+    subset_seed: Count = 0  # which random choice
+    success_decay: float = 0.9  # weight of a goal's past in its live success rate
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluationOptions:
+    times: Count = 10  # evaluations spread over the run, the last at its end; 0 for none
+    episodes: Count = 1  # episodes per goal
+    max_steps: Count = 512  # steps per episode at most
+    num_envs: Count = 256  # episodes run side by side
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment(Generic[E, A]):
+    task: tyro.conf.Suppress[str]
+    env: E
+    algorithm: A
+    steps: Count  # environment steps to train for, rounded up to whole updates
+    num_envs: Count = 64  # environments run side by side
+    num_steps: Count = 32  # steps of each environment per update
+    seed: Count = 0
+    goals: GoalOptions = GoalOptions()
+    evaluation: EvaluationOptions = EvaluationOptions()
+    log_every: Count = 10  # updates per line of metrics
+    checkpoint_every: Count = 100  # updates per checkpoint
+
+    @property
+    def steps_per_update(self) -> int:
+        return self.num_envs * self.num_steps
+
+    @property
+    def total_updates(self) -> int:
+        return -(-self.steps // self.steps_per_update)
+
+
+CLASSES = {cls.__name__: cls for cls in (Gridworld, Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo)}
+
+
+def to_dict(config: Any) -> Any:
+    """JSON data; a class whose choice is part of the configuration is named."""
+    if not dataclasses.is_dataclass(config):
+        return list(config) if isinstance(config, tuple) else config
+    fields = {f.name: to_dict(getattr(config, f.name)) for f in dataclasses.fields(config)}
+    name = type(config).__name__
+    return {"class": name, **fields} if name in CLASSES else fields
+
+
+def from_dict(data: Any) -> Experiment:
+    """The experiment that `to_dict` wrote. Reads names of known classes only, never code."""
+    return _build(Experiment, data, "experiment")
+
+
+NESTED = {"goals": GoalOptions, "evaluation": EvaluationOptions}
+
+
+def _build(cls: type, data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise UsageError(f"{where}: expected an object, found {type(data).__name__}")
+    fields = {f.name for f in dataclasses.fields(cls)}
+    given = {key: value for key, value in data.items() if key != "class"}
+    if set(given) != fields:
+        wrong = sorted(set(given) ^ fields)
+        raise UsageError(f"{where}: unknown or missing fields: {', '.join(wrong)}")
+    values = {}
+    for name, value in given.items():
+        inner = NESTED.get(name) if cls is Experiment else None
+        if isinstance(value, dict):
+            inner = CLASSES.get(value.get("class")) or inner
+            if inner is None:
+                raise UsageError(f"{where}.{name}: unknown class {value.get('class')!r}")
+            value = _build(inner, value, f"{where}.{name}")
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return cls(**values)

@@ -1,0 +1,1 @@
+"""Run directories: the only place that touches disk."""

@@ -1,0 +1,120 @@
+"""A trained agent: acts towards goals, and can be evaluated."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from allgoals.algorithms import Dual
+from allgoals.algorithms.base import Algorithm
+from allgoals.errors import UsageError, unknown
+from allgoals.evaluation import Evaluator
+from allgoals.experiment import EvaluationOptions, from_dict
+from allgoals.runs.directory import RunDirectory
+from allgoals.runs.setup import build_checkpoints, build_task, build_trainer, state_shapes
+from allgoals.types import Array, Key, Obs, PyTree, Task
+
+
+def greedy(task: Task) -> Callable:
+    """Acting without exploration; the mind is an algorithm, its learner and the run's progress."""
+
+    def act(mind: tuple, obs: Obs, goal: Array, key: Key) -> Array:
+        algorithm, learner, progress = mind
+        return algorithm.act(task, learner, obs, goal, key, explore=False, progress=progress)[0]
+
+    return act
+
+
+def build_evaluator(task: Task, options: EvaluationOptions) -> Evaluator:
+    return Evaluator(task, greedy(task), options.num_envs, options.max_steps)
+
+
+class Agent:
+    """An algorithm with what it has learnt, acting greedily on a task."""
+
+    def __init__(self, task: Task, algorithm: Algorithm, learner: PyTree, progress: float):
+        self.task = task
+        self.mind = (algorithm, learner, progress)
+
+    @classmethod
+    def load(cls, directory: RunDirectory) -> "Agent":
+        """The agent of the newest good checkpoint."""
+        experiment = from_dict(directory.config)
+        task = build_task(experiment)
+        shapes = state_shapes(build_trainer(experiment, task))
+        restored = build_checkpoints(directory, experiment, task).restore(shapes)
+        if restored is None:
+            raise UsageError(f"{directory.path} has no checkpoint yet")
+        update, state = restored
+        return cls(task, experiment.algorithm, state.learner, update / experiment.total_updates)
+
+    def components(self) -> dict[str, tuple]:
+        """The agent itself and, of a dual one, each part acting alone."""
+        algorithm, learner, progress = self.mind
+        parts = algorithm.parts(learner) if isinstance(algorithm, Dual) else {}
+        return {"agent": self.mind} | {name: (*part, progress) for name, part in parts.items()}
+
+    @cached_property
+    def _act(self) -> Callable:
+        return jax.jit(greedy(self.task))
+
+    def policy(self, obs: Obs, goal: str | int) -> np.ndarray:
+        """The action for one observation, or one each for a batch of them."""
+        index = self.goal_index(goal)
+        example = jax.eval_shape(self.task.env.reset, jax.random.key(0)).obs
+        single = np.ndim(jax.tree.leaves(obs)[0]) == jax.tree.leaves(example)[0].ndim
+        batch = jax.tree.map(lambda x: jnp.asarray(x)[None], obs) if single else obs
+        goals = jnp.full(len(jax.tree.leaves(batch)[0]), index)
+        action = np.asarray(self._act(self.mind, batch, goals, jax.random.key(0)))
+        return action[0] if single else action
+
+    def goal_index(self, goal: str | int) -> int:
+        names = self.task.goals.names
+        if isinstance(goal, str):
+            if goal not in names:
+                raise unknown(f"goal of {self.task.name}", goal, names)
+            return names.index(goal)
+        if not 0 <= goal < len(names):
+            raise UsageError(f"goal {goal}: {self.task.name} has goals 0 to {len(names) - 1}")
+        return int(goal)
+
+    def evaluate(
+        self,
+        evaluator: Evaluator,
+        episodes: int,
+        seed: int = 0,
+        on_batch: Callable[[int, int], None] = lambda done, total: None,
+    ) -> dict[str, Any]:
+        """Success of every goal, for the agent and each of its components, as plain data."""
+        components = self.components()
+        total = len(components) * self.task.num_goals * episodes
+        done = 0
+
+        def count(episodes: int) -> None:
+            nonlocal done
+            done += episodes
+            on_batch(done, total)
+
+        results = {
+            name: evaluator(mind, episodes, jax.random.key(seed), count)
+            for name, mind in components.items()
+        }
+        reachable = self.task.goals.reachable
+        possible = np.ones(self.task.num_goals, bool) if reachable is None else reachable
+        return {
+            "episodes": episodes,
+            "mean": {name: float(r.rate.mean()) for name, r in results.items()},
+            "mean_reachable": {name: float(r.rate[possible].mean()) for name, r in results.items()},
+            "success": {name: r.rate.round(4).tolist() for name, r in results.items()},
+            "steps_to_goal": _mean_steps(results["agent"]),
+        }
+
+
+def _mean_steps(result) -> list[float | None]:
+    """Mean steps of the successful episodes of each goal, None where there was none."""
+    counts = result.success.sum(axis=1)
+    sums = (result.steps * result.success).sum(axis=1)
+    return [float(s / c) if c else None for s, c in zip(sums, counts, strict=True)]

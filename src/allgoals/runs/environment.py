@@ -1,0 +1,49 @@
+"""On what a run was made: recorded at every start, so that results can be explained later."""
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+
+PACKAGES = ("allgoals", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy", "craftax")
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def describe_environment() -> dict[str, Any]:
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "python": platform.python_version(),
+        "packages": versions(),
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "devices": [device.device_kind for device in jax.devices()],
+        "xla_flags": os.environ.get("XLA_FLAGS", ""),
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    """The source's own version, where it is run from a checkout."""
+    here = Path(__file__).parent
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None

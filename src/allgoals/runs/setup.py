@@ -1,0 +1,51 @@
+"""From an experiment to the objects that carry it out."""
+
+import hashlib
+import json
+
+import jax
+
+from allgoals.experiment import Experiment, to_dict
+from allgoals.goals.samplers import SAMPLERS
+from allgoals.runs.checkpoint import Checkpoints
+from allgoals.runs.directory import RunDirectory
+from allgoals.tasks import make_task
+from allgoals.training import Trainer, TrainState
+from allgoals.types import Task
+from allgoals.validation import check, check_divisions, check_goals
+
+
+def build_task(experiment: Experiment) -> Task:
+    """The task of an experiment, both checked."""
+    check(experiment)
+    options = experiment.goals
+    task = make_task(experiment.task, experiment.env)
+    check_goals(experiment, task.goals.names)
+    if options.subset is not None:
+        chosen = (options.subset, options.include, options.subset_seed)
+        task = make_task(experiment.task, experiment.env, *chosen)
+    check_divisions(experiment, task)
+    return task
+
+
+def build_trainer(experiment: Experiment, task: Task) -> Trainer:
+    return Trainer(
+        task, experiment.algorithm, SAMPLERS[experiment.goals.sampler],
+        experiment.num_envs, experiment.num_steps, experiment.total_updates,
+        experiment.goals.success_decay,
+    )  # fmt: skip
+
+
+def state_shapes(trainer: Trainer) -> TrainState:
+    """The form of a train state, without making one."""
+    return jax.eval_shape(trainer.init, jax.random.key(0))
+
+
+def build_checkpoints(directory: RunDirectory, experiment: Experiment, task: Task) -> Checkpoints:
+    return Checkpoints(directory.path / "checkpoints", owner(experiment, task))
+
+
+def owner(experiment: Experiment, task: Task) -> str:
+    """Which run a checkpoint belongs to: a hash of the experiment and of its goals."""
+    text = json.dumps([to_dict(experiment), task.goals.names], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

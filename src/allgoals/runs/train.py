@@ -1,0 +1,197 @@
+"""Drives a run: jitted chunks of updates, and between them it logs, evaluates and saves."""
+
+import math
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from allgoals.errors import NumericalError
+from allgoals.experiment import Experiment
+from allgoals.runs.agent import Agent, build_evaluator
+from allgoals.runs.checkpoint import digest
+from allgoals.runs.directory import RunDirectory
+from allgoals.runs.environment import describe_environment
+from allgoals.runs.pictures import layout, value_table
+from allgoals.runs.setup import build_checkpoints, build_task, build_trainer, state_shapes
+from allgoals.runs.signals import Signals
+from allgoals.training import TrainState
+from allgoals.types import PyTree, Task
+
+METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
+
+
+class Observer:
+    """Is told what happens; the command line shows it, the library keeps silent."""
+
+    def compiling(self, task: Task) -> None: ...
+
+    def started(self, update: int) -> None: ...
+
+    def logged(self, row: dict[str, Any]) -> None: ...
+
+    def evaluating(self, done: int, total: int) -> None: ...
+
+    def evaluated(self, row: dict[str, Any]) -> None: ...
+
+
+class Session:
+    """One process's work on one run, whose directory it holds."""
+
+    def __init__(
+        self, directory: RunDirectory, experiment: Experiment, observer: Observer, signals: Signals
+    ):
+        self.directory, self.experiment = directory, experiment
+        self.observer, self.signals = observer, signals
+        self.task = build_task(experiment)
+        self.trainer = build_trainer(experiment, self.task)
+        self.checkpoints = build_checkpoints(directory, experiment, self.task)
+        self.evaluator = build_evaluator(self.task, experiment.evaluation)
+        self.evaluate_at = evaluation_points(
+            experiment.total_updates, experiment.log_every, experiment.evaluation.times
+        )
+        self.seconds = 0.0  # spent on training, over all sessions
+
+    def train(self) -> dict[str, Any]:
+        """Train to the end from wherever the run stands, and return its summary."""
+        self.observer.compiling(self.task)
+        self._describe()
+        update, state = self.checkpoints.restore(state_shapes(self.trainer)) or self._initial()
+        self._forget_after(update)
+        state, _ = self.trainer.advance(state, 0)  # compiles, and changes nothing
+        self.observer.started(update)
+        with self.signals.saving():
+            self._evaluate_if_due(update, state)
+            while update < self.experiment.total_updates:
+                update, state = self._advance(update, state)
+                self._evaluate_if_due(update, state)
+                self._stop_if_asked(update, state)
+            return self._finish(update, state)
+
+    def _initial(self) -> tuple[int, TrainState]:
+        return 0, jax.jit(self.trainer.init)(jax.random.key(self.experiment.seed))
+
+    def _describe(self) -> None:
+        starts = self.directory.read("environment.json") or []
+        self.directory.write("environment.json", [*starts, describe_environment()])
+        reachable = self.task.goals.reachable
+        self.directory.write(
+            "goals.json",
+            {
+                "names": self.task.goals.names,
+                "reachable": None if reachable is None else np.asarray(reachable).tolist(),
+                "layout": layout(self.task),
+            },
+        )
+
+    def _forget_after(self, update: int) -> None:
+        """Drop what a later point of the run wrote: it will be written again."""
+        for name in (METRICS, EVALUATIONS):
+            self.directory.keep_rows(name, lambda row: row["update"] <= update)
+        rows = self.directory.rows(METRICS)
+        self.seconds = rows[-1]["seconds"] if rows else 0.0
+
+    def _advance(self, update: int, state: TrainState) -> tuple[int, TrainState]:
+        """As many updates as one line of metrics speaks of."""
+        experiment = self.experiment
+        begin = time.perf_counter()
+        count = min(experiment.log_every, experiment.total_updates - update)
+        state, metrics = self.trainer.advance(state, count)
+        metrics = {name: float(value) for name, value in jax.device_get(metrics).items()}
+        elapsed = time.perf_counter() - begin
+        self.seconds += elapsed
+        before, update = update, update + count
+        check_finite(metrics, update)
+        row = {
+            "update": update,
+            "steps": update * experiment.steps_per_update,
+            "seconds": round(self.seconds, 3),
+            "steps_per_second": round(count * experiment.steps_per_update / elapsed, 1),
+            **metrics,
+        }
+        self.directory.append(METRICS, row)
+        self.observer.logged(row)
+        if update // experiment.checkpoint_every > before // experiment.checkpoint_every:
+            self._save(update, state)
+        return update, state
+
+    def _save(self, update: int, state: TrainState) -> None:
+        if not all_finite(state.learner):
+            raise NumericalError(f"a parameter is not finite at update {update}; it is not saved")
+        self.checkpoints.save(update, state)
+
+    def _evaluate_if_due(self, update: int, state: TrainState) -> None:
+        recorded = (row["update"] for row in self.directory.rows(EVALUATIONS))
+        if update not in self.evaluate_at or update in recorded:
+            return
+        results = self._agent(update, state).evaluate(
+            self.evaluator,
+            self.experiment.evaluation.episodes,
+            seed=update,
+            on_batch=self._between_batches(update, state),
+        )
+        row = {"update": update, "steps": update * self.experiment.steps_per_update, **results}
+        self.directory.append(EVALUATIONS, row)
+        self.observer.evaluated(row)
+
+    def _between_batches(self, update: int, state: TrainState):
+        def report(done: int, total: int) -> None:
+            self._stop_if_asked(update, state)
+            self.observer.evaluating(done, total)
+
+        return report
+
+    def _stop_if_asked(self, update: int, state: TrainState) -> None:
+        if not self.signals.received:
+            return
+        self._save(update, state)
+        self.checkpoints.wait()
+        raise self.signals.interruption(
+            f"saved at update {update}; continue with:\n"
+            f"  allgoals train --resume {self.directory.path}"
+        )
+
+    def _finish(self, update: int, state: TrainState) -> dict[str, Any]:
+        self._save(update, state)
+        table = value_table(self.task, self.experiment.algorithm, state.learner)
+        if table is not None:
+            np.savez_compressed(self.directory.path / "values.npz", values=table)
+        self.checkpoints.wait()
+        rows = self.directory.rows(EVALUATIONS)
+        summary = {
+            "update": update,
+            "steps": update * self.experiment.steps_per_update,
+            "seconds": round(self.seconds, 3),
+            "parameters_sha256": digest(state.learner),
+            "evaluation": rows[-1]["mean_reachable"] if rows else None,
+        }
+        self.directory.write("summary.json", summary)
+        return summary
+
+    def _agent(self, update: int, state: TrainState) -> Agent:
+        progress = update / self.experiment.total_updates
+        return Agent(self.task, self.experiment.algorithm, state.learner, progress)
+
+
+def evaluation_points(total: int, log_every: int, times: int) -> set[int]:
+    """The updates, all of them ends of a log interval, after which the run is evaluated."""
+    ideal = (math.ceil(total * i / times) for i in range(1, times + 1))
+    return {min(total, math.ceil(point / log_every) * log_every) for point in ideal}
+
+
+def check_finite(metrics: dict[str, float], update: int) -> None:
+    bad = [name for name, value in metrics.items() if not math.isfinite(value)]
+    if bad:
+        raise NumericalError(
+            f"{', '.join(bad)}: not finite at update {update}\n"
+            "a smaller --algorithm.learning-rate usually helps; nothing of this was saved"
+        )
+
+
+@jax.jit
+def all_finite(tree: PyTree) -> jax.Array:
+    leaves = [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]
+    return jnp.all(jnp.stack([jnp.isfinite(x).all() for x in leaves]))
+

@@ -1,0 +1,31 @@
+"""Tasks by name: an environment, the goals over it, and how networks see both."""
+
+from collections.abc import Callable
+
+from allgoals.envs.gridworld import Gridworld
+from allgoals.goals.base import random_subset
+from allgoals.goals.gridworld import position_goals
+from allgoals.networks.encoders import OneHotCoordinates
+from allgoals.types import Environment, Task
+
+
+def gridworld(env: Gridworld) -> Task:
+    return Task("gridworld", env, position_goals(env), OneHotCoordinates(env.size))
+
+
+TASKS: dict[str, tuple[type, Callable[..., Task]]] = {"gridworld": (Gridworld, gridworld)}
+
+
+def make_task(
+    name: str,
+    env: Environment | None = None,
+    subset: int | None = None,
+    include: tuple[str, ...] = (),
+    subset_seed: int = 0,
+) -> Task:
+    """The named task, on `env` or its default, with all goals or a random subset."""
+    default_env, build = TASKS[name]
+    task = build(env or default_env())
+    if subset is None:
+        return task
+    return task._replace(goals=random_subset(task.goals, subset, include, subset_seed))
