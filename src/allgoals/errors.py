@@ -35,7 +35,7 @@ class RunInUse(AllgoalsError):
 
 
 class SaveError(AllgoalsError):
-    """A checkpoint could not be written."""
+    """A checkpoint or another file of a run could not be written."""
 
     exit_code = 74
 

@@ -80,6 +80,10 @@ class Experiment(Generic[E, A]):
     def total_updates(self) -> int:
         return -(-self.steps // self.steps_per_update)
 
+    @property
+    def total_steps(self) -> int:
+        return self.total_updates * self.steps_per_update
+
 
 CLASSES = {cls.__name__: cls for cls in (Gridworld, Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo)}
 

@@ -46,7 +46,7 @@ class Model:
             return loss(self.replace(params=params))
 
         (value, metrics), grads = jax.value_and_grad(of_params, has_aux=True)(self.params)
-        norm = optax.global_norm(grads)
+        norm = optax.tree.norm(grads)
         shrink = jnp.minimum(1.0, max_grad_norm / jnp.maximum(norm, 1e-12))
         grads = jax.tree.map(lambda g: g * shrink, grads)
         updates, opt_state = OPTIMISERS[self.optimiser].update(grads, self.opt_state)

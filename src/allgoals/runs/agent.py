@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from allgoals.algorithms import Dual
@@ -63,11 +62,11 @@ class Agent:
 
     def policy(self, obs: Obs, goal: str | int) -> np.ndarray:
         """The action for one observation, or one each for a batch of them."""
-        index = self.goal_index(goal)
         example = jax.eval_shape(self.task.env.reset, jax.random.key(0)).obs
-        single = np.ndim(jax.tree.leaves(obs)[0]) == jax.tree.leaves(example)[0].ndim
-        batch = jax.tree.map(lambda x: jnp.asarray(x)[None], obs) if single else obs
-        goals = jnp.full(len(jax.tree.leaves(batch)[0]), index)
+        obs = jax.tree.map(lambda like, x: np.asarray(x, like.dtype), example, obs)
+        single = jax.tree.leaves(obs)[0].ndim == jax.tree.leaves(example)[0].ndim
+        batch = jax.tree.map(lambda x: x[None], obs) if single else obs
+        goals = np.full(len(jax.tree.leaves(batch)[0]), self.goal_index(goal))
         action = np.asarray(self._act(self.mind, batch, goals, jax.random.key(0)))
         return action[0] if single else action
 

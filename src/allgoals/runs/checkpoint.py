@@ -25,6 +25,7 @@ from allgoals.types import Array, PyTree
 
 State = TypeVar("State")
 MANIFEST = "MANIFEST.json"
+FIELDS = {"update": int, "owner": str, "arrays": dict, "files": dict}  # of a manifest
 
 
 class Checkpoints:
@@ -34,10 +35,14 @@ class Checkpoints:
         self.path, self.owner, self.keep = path, owner, keep
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._pending: Future | None = None
+        self._newest: int | None = None  # the update last saved, or restored
 
     def save(self, update: int, state: PyTree) -> None:
         """Begin to save a copy of the state; an earlier save that failed is raised here."""
         self.wait()
+        if update == self._newest:
+            return  # a good step is not put at risk by writing it again
+        self._newest = update
         arrays = jax.tree.map(jnp.copy, _flatten(state))  # the state's own buffers are given away
         self._pending = self._writer.submit(self._write, update, arrays)
 
@@ -48,16 +53,22 @@ class Checkpoints:
         try:
             pending.result()
         except Exception as error:
+            self._newest = None
             free = shutil.disk_usage(self.path).free if self.path.exists() else 0
             raise SaveError(f"cannot save in {self.path}: {error} ({free:,} bytes free)") from error
 
+    def close(self) -> None:
+        """Let a save that has begun come to its end, whichever it is."""
+        self._writer.shutdown()
+
     def _write(self, update: int, arrays: dict[str, Array]) -> None:
         step = self.path / f"{update:012d}"
-        shutil.rmtree(step, ignore_errors=True)  # left by a crash: it has no valid manifest
+        _remove(step)  # left by a crash, or damaged
         step.mkdir(parents=True)
         failpoint("before_write")
         with ocp.StandardCheckpointer() as writer:
             writer.save((step / "state").absolute(), arrays)
+            failpoint("mid_write")
         failpoint("before_manifest")
         manifest = {
             "update": update,
@@ -65,23 +76,22 @@ class Checkpoints:
             "arrays": _schema(arrays),
             "files": _seal(step),
         }
-        failpoint("mid_manifest")
-        write_json(step / MANIFEST, manifest)
+        write_json(step / MANIFEST, {"sha256": _json_digest(manifest), **manifest})
         sync_directory(self.path)
         failpoint("before_clean")
-        self._clean()
+        self._clean(update)
 
-    def _clean(self) -> None:
-        """Keep the newest steps; what is older goes only now that a newer one is safe."""
-        complete = [step for step in self.steps() if (step / MANIFEST).exists()]
-        for step in complete[: -self.keep]:
-            (step / MANIFEST).unlink()
-            shutil.rmtree(step)
+    def _clean(self, update: int) -> None:
+        """Keep this update's step and those before it; the rest goes only now that it is safe."""
+        past = [step for step in self.steps() if _update(step) <= update]
+        complete = [step for step in past if (step / MANIFEST).exists()]
+        for step in set(self.steps()) - set(complete[-self.keep :]):
+            _remove(step)
 
     def steps(self) -> list[Path]:
         """Every step directory, oldest first, complete or not."""
         found = self.path.iterdir() if self.path.is_dir() else []
-        return sorted(p for p in found if p.name.isdigit() and p.is_dir())
+        return sorted((p for p in found if p.name.isdecimal() and p.is_dir()), key=_update)
 
     def restore(self, template: State) -> tuple[int, State] | None:
         """The newest good step, in the form of a template of shapes; None if none was ever saved."""
@@ -110,19 +120,19 @@ class Checkpoints:
                 arrays = reader.restore((step / "state").absolute(), like)
         except Exception as error:
             raise CheckpointError(f"{step}: {error}") from error
-        return manifest["update"], _unflatten(template, arrays)
+        self._newest = manifest["update"]
+        return self._newest, _unflatten(template, arrays)
 
     def _verified(self, step: Path) -> dict[str, Any]:
-        try:
-            manifest = json.loads((step / MANIFEST).read_text())
-            files, owner = dict(manifest["files"]), manifest["owner"]
-            assert isinstance(manifest["update"], int) and isinstance(manifest["arrays"], dict)
-        except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-            raise CheckpointError(f"{step / MANIFEST} is damaged") from error
-        if owner != self.owner:
-            raise CheckpointError(f"{step} belongs to run {owner}, this is run {self.owner}")
-        if manifest["update"] != int(step.name):
+        """The manifest of a step that is this run's and whole."""
+        manifest = _read_manifest(step / MANIFEST)
+        if manifest["owner"] != self.owner:
+            raise CheckpointError(
+                f"{step} belongs to run {manifest['owner']}, this is run {self.owner}"
+            )
+        if manifest["update"] != _update(step):
             raise CheckpointError(f"{step} holds update {manifest['update']}")
+        files = manifest["files"]
         present = {str(file.relative_to(step)) for file in _files(step)}
         for name in sorted(present ^ set(files)):
             raise CheckpointError(f"{step / name} is {'missing' if name in files else 'strange'}")
@@ -130,6 +140,33 @@ class Checkpoints:
             if _digest(step / name) != expected:
                 raise CheckpointError(f"{step / name} is damaged")
         return manifest
+
+
+def _update(step: Path) -> int:
+    return int(step.name)
+
+
+def _remove(step: Path) -> None:
+    """Take a step back: its manifest first, so that half a step never counts."""
+    (step / MANIFEST).unlink(missing_ok=True)
+    failpoint("mid_remove")
+    shutil.rmtree(step, ignore_errors=True)
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(path.read_text())
+        whole = manifest.pop("sha256") == _json_digest(manifest)
+        whole &= all(isinstance(manifest[name], kind) for name, kind in FIELDS.items())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+    if not whole:
+        raise CheckpointError(f"{path} is damaged")
+    return manifest
+
+
+def _json_digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _files(step: Path) -> list[Path]:
@@ -149,8 +186,11 @@ def _seal(step: Path) -> dict[str, list]:
 
 
 def _digest(file: Path) -> list:
-    with open(file, "rb") as handle:
-        return [file.stat().st_size, hashlib.file_digest(handle, "sha256").hexdigest()]
+    try:
+        with open(file, "rb") as handle:
+            return [file.stat().st_size, hashlib.file_digest(handle, "sha256").hexdigest()]
+    except OSError as error:
+        raise CheckpointError(f"{file} cannot be read: {error}") from error
 
 
 def _flatten(state: PyTree) -> dict[str, Array]:

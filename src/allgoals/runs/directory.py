@@ -14,15 +14,19 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from allgoals.errors import RunInUse, UsageError
+from allgoals.errors import RunInUse, SaveError, UsageError
+from allgoals.runs.failpoints import failpoint
 
 FORMAT = 1
+BEFORE_CONFIG = {"lock", "config.json.tmp"}  # all that a run stopped at its very start leaves
 
 
 class RunDirectory:
@@ -34,9 +38,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, config: dict[str, Any]) -> "RunDirectory":
-        """A new run; the directory appears with its configuration or not at all."""
+        """A new run: a directory becomes one when its configuration is in it."""
         directory = cls(path)
-        path.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.mkdir(parents=True, exist_ok=True)
         directory.lock()
         write_json(path / "config.json", {"format": FORMAT, "experiment": config})
         return directory
@@ -44,7 +49,7 @@ class RunDirectory:
     @classmethod
     def open(cls, path: str | Path) -> "RunDirectory":
         path = Path(path)
-        if not path.exists():
+        if not _exists(path):
             raise UsageError(f"no such run: {path}")
         if not (path / "config.json").is_file():
             raise UsageError(f"not a run directory (it has no config.json): {path}")
@@ -52,7 +57,8 @@ class RunDirectory:
 
     def lock(self) -> None:
         """Hold the run for this process until it ends, however it ends."""
-        handle = open(self.path / "lock", "a+")  # noqa: SIM115 (held for life)
+        with writing(self.path / "lock"):
+            handle = open(self.path / "lock", "a+")  # noqa: SIM115 (held for life)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -75,10 +81,13 @@ class RunDirectory:
         data = read_json(self.path / "config.json")
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise UsageError(f"{self.path}/config.json is not of format {FORMAT}")
-        return data["experiment"]
+        return data.get("experiment")
 
     def write(self, name: str, data: Any) -> None:
         write_json(self.path / name, data)
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        write_bytes(self.path / name, data)
 
     def read(self, name: str) -> Any:
         """The contents of a JSON file, or None if the run has none."""
@@ -86,7 +95,7 @@ class RunDirectory:
         return read_json(path) if path.exists() else None
 
     def append(self, name: str, row: dict[str, Any]) -> None:
-        with open(self.path / name, "a") as file:
+        with writing(self.path / name), open(self.path / name, "a") as file:
             file.write(json.dumps(row) + "\n")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
@@ -95,11 +104,14 @@ class RunDirectory:
         if not path.exists():
             return []
         rows = []
-        for line in path.read_text().splitlines():
+        for line in path.read_text(errors="replace").splitlines():
             try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
                 break
+            if not isinstance(row, dict) or not isinstance(row.get("update"), int):
+                break
+            rows.append(row)
         return rows
 
     def keep_rows(self, name: str, keep: Callable[[dict[str, Any]], bool]) -> None:
@@ -109,7 +121,7 @@ class RunDirectory:
 
 
 def new_path(root: Path, name: str) -> Path:
-    """A directory name that no other run has, even one begun in the same second."""
+    """A directory that no other run has, even one begun in the same second."""
     stem = re.sub(r"[^\w.-]+", "-", name)
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     for suffix in ["", *(f"-{i}" for i in range(2, 1000))]:
@@ -119,15 +131,17 @@ def new_path(root: Path, name: str) -> Path:
             return path
         except FileExistsError:
             continue
+        except OSError as error:
+            raise UsageError(f"cannot make {path}: {error.strerror}") from None
     raise UsageError(f"no free name for a run in {root}")
 
 
 def check_new(path: Path) -> None:
     """A place where a run can be made, told before anything is."""
-    if path.exists() and not path.is_dir():
+    if _exists(path) and not path.is_dir():
         raise UsageError(f"--out {path} is a file")
-    if path.is_dir() and any(path.iterdir()):
-        hint = f"continue it with: allgoals train --resume {path}"
+    if path.is_dir() and {p.name for p in path.iterdir()} - BEFORE_CONFIG:
+        hint = f"continue it with: allgoals train --resume {shlex.quote(str(path))}"
         known = (path / "config.json").exists()
         raise UsageError(f"--out {path} is not empty" + (f"\n{hint}" if known else ""))
     parent = next(p for p in [path, *path.absolute().parents] if p.exists())
@@ -135,10 +149,17 @@ def check_new(path: Path) -> None:
         raise UsageError(f"--out {path}: cannot write in {parent}")
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:  # a name too long, or with a null in it
+        raise UsageError(f"{path}: {error}") from None
+
+
 def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
 
 
@@ -147,14 +168,29 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
     """Write so that a crash leaves the old file or the new one, never half of it."""
     temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    sync_directory(path.parent)
+    with writing(path):
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        failpoint(f"replacing_{path.name}")
+        os.replace(temporary, path)
+        sync_directory(path.parent)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say which file could not be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise SaveError(f"cannot write {path}: {error}") from error
 
 
 def sync_directory(path: Path) -> None:

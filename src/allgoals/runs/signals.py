@@ -23,17 +23,19 @@ class Signals:
         self._nothing_to_save = True
 
     def listen(self) -> "Signals":
-        signal.pthread_sigmask(signal.SIG_BLOCK, EXIT_CODES)
+        """Call before other threads begin: a signal must find none that lets it through."""
+        self._heard = {s for s in EXIT_CODES if signal.getsignal(s) is not signal.SIG_IGN}  # nohup
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._heard)
         threading.Thread(target=self._wait, name="signals", daemon=True).start()
         return self
 
     def _wait(self) -> None:
-        self.received = signal.sigwait(EXIT_CODES)
+        self.received = signal.sigwait(self._heard)
         name = signal.Signals(self.received).name
         if self._nothing_to_save:
             self._leave(f"{name}: stopped, nothing to save")
         print(f"\n{name}: saving and stopping; again to stop at once", file=sys.stderr, flush=True)
-        self.received = signal.sigwait(EXIT_CODES)
+        self.received = signal.sigwait(self._heard)
         self._leave("stopped at once; the last complete checkpoint stands")
 
     def _leave(self, message: str) -> None:

@@ -1,6 +1,8 @@
 """Drives a run: jitted chunks of updates, and between them it logs, evaluates and saves."""
 
+import io
 import math
+import shlex
 import time
 from typing import Any
 
@@ -26,7 +28,7 @@ METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 class Observer:
     """Is told what happens; the command line shows it, the library keeps silent."""
 
-    def compiling(self, task: Task) -> None: ...
+    def compiling(self, task: Task, total_steps: int) -> None: ...
 
     def started(self, update: int) -> None: ...
 
@@ -56,7 +58,13 @@ class Session:
 
     def train(self) -> dict[str, Any]:
         """Train to the end from wherever the run stands, and return its summary."""
-        self.observer.compiling(self.task)
+        try:
+            return self._train()
+        finally:
+            self.checkpoints.close()
+
+    def _train(self) -> dict[str, Any]:
+        self.observer.compiling(self.task, self.experiment.total_steps)
         self._describe()
         update, state = self.checkpoints.restore(state_shapes(self.trainer)) or self._initial()
         self._forget_after(update)
@@ -74,8 +82,9 @@ class Session:
         return 0, jax.jit(self.trainer.init)(jax.random.key(self.experiment.seed))
 
     def _describe(self) -> None:
-        starts = self.directory.read("environment.json") or []
-        self.directory.write("environment.json", [*starts, describe_environment()])
+        starts = self.directory.read("environment.json")
+        earlier = starts if isinstance(starts, list) else []
+        self.directory.write("environment.json", [*earlier, describe_environment()])
         reachable = self.task.goals.reachable
         self.directory.write(
             "goals.json",
@@ -91,7 +100,7 @@ class Session:
         for name in (METRICS, EVALUATIONS):
             self.directory.keep_rows(name, lambda row: row["update"] <= update)
         rows = self.directory.rows(METRICS)
-        self.seconds = rows[-1]["seconds"] if rows else 0.0
+        self.seconds = rows[-1].get("seconds", 0.0) if rows else 0.0
 
     def _advance(self, update: int, state: TrainState) -> tuple[int, TrainState]:
         """As many updates as one line of metrics speaks of."""
@@ -150,14 +159,16 @@ class Session:
         self.checkpoints.wait()
         raise self.signals.interruption(
             f"saved at update {update}; continue with:\n"
-            f"  allgoals train --resume {self.directory.path}"
+            f"  allgoals train --resume {shlex.quote(str(self.directory.path))}"
         )
 
     def _finish(self, update: int, state: TrainState) -> dict[str, Any]:
         self._save(update, state)
         table = value_table(self.task, self.experiment.algorithm, state.learner)
         if table is not None:
-            np.savez_compressed(self.directory.path / "values.npz", values=table)
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, values=table)
+            self.directory.write_bytes("values.npz", buffer.getvalue())
         self.checkpoints.wait()
         rows = self.directory.rows(EVALUATIONS)
         summary = {
@@ -165,7 +176,7 @@ class Session:
             "steps": update * self.experiment.steps_per_update,
             "seconds": round(self.seconds, 3),
             "parameters_sha256": digest(state.learner),
-            "evaluation": rows[-1]["mean_reachable"] if rows else None,
+            "evaluation": rows[-1].get("mean_reachable") if rows else None,
         }
         self.directory.write("summary.json", summary)
         return summary

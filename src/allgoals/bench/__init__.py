@@ -1,0 +1,1 @@
+"""Measurements: ratios taken inside one run, warm-up excluded, repeats and spread shown."""

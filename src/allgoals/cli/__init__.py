@@ -1,0 +1,61 @@
+"""The command line: reads words, calls the library, shows what comes back."""
+
+import os
+import sys
+from importlib import import_module
+
+from allgoals import __version__
+from allgoals.errors import AllgoalsError, UsageError, unknown
+
+COMMANDS = {
+    "train": "train an agent: allgoals train TASK/ALGORITHM, or --resume RUN",
+    "evaluate": "success of every goal of a trained agent",
+    "goals": "list the goals of a task",
+    "report": "one HTML page from one or more runs",
+    "watch": "a clip of an agent reaching goals on command",
+    "bench": "measure speed on this machine",
+    "doctor": "versions, devices, caches: what to send with a bug report",
+}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Runs one command; the exit code says how it ended."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        _dispatch(argv)
+        sys.stdout.flush()
+    except AllgoalsError as error:
+        print(f"allgoals: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader of our output has gone, as in `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("\nallgoals: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _dispatch(argv: list[str]) -> None:
+    command, *rest = argv or [""]
+    if command in ("-h", "--help", "help"):
+        print(_help())
+    elif command == "--version":
+        print(f"allgoals {__version__}")
+    elif command in COMMANDS:
+        import_module(f"allgoals.cli.{command}").run(rest)
+    elif command:
+        raise unknown("command", command, COMMANDS)
+    else:
+        raise UsageError("no command given\n\n" + _help())
+
+
+def _help() -> str:
+    lines = [f"  {name:10}{text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: allgoals COMMAND ...",
+            "",
+            *lines,
+            "",
+            "allgoals COMMAND --help tells more; --version prints the version",
+        ]
+    )

@@ -1,0 +1,71 @@
+"""allgoals evaluate: success of every goal of a trained agent."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import tyro
+
+from allgoals.cli.parse import parse
+from allgoals.errors import UsageError
+from allgoals.experiment import Count
+
+
+@dataclass(frozen=True)
+class Words:
+    run: tyro.conf.Positional[Path]  # a run directory
+    episodes: Count | None = None  # episodes per goal; by default as in training
+    max_steps: Count | None = None  # steps per episode at most
+    num_envs: Count | None = None  # episodes run side by side
+    out: Path | None = None  # also write the results as JSON
+
+
+def run(argv: list[str]) -> None:
+    words = parse(Words, argv, "allgoals evaluate")
+    changes = {
+        name: value
+        for name in ("episodes", "max_steps", "num_envs")
+        if (value := getattr(words, name)) is not None
+    }
+    for name, value in changes.items():
+        if value < 1:
+            raise UsageError(f"--{name.replace('_', '-')} must be 1 or more, not {value}")
+    if words.out and not words.out.absolute().parent.is_dir():
+        raise UsageError(f"--out {words.out}: no such directory")
+    results, names = _evaluate(words.run, changes)
+    if words.out:
+        words.out.write_text(json.dumps({"goals": names, **results}, indent=2) + "\n")
+    print(table(results, names))
+
+
+def _evaluate(path: Path, changes: dict[str, int]) -> tuple[dict, tuple[str, ...]]:
+    from rich.progress import Progress
+
+    from allgoals.api import Run
+    from allgoals.runs.agent import build_evaluator
+
+    trained = Run(path)
+    options = replace(trained.experiment.evaluation, **changes)
+    agent = trained.agent
+    with Progress(transient=True) as progress:
+        bar = progress.add_task("evaluating", total=None)
+        results = agent.evaluate(
+            build_evaluator(agent.task, options),
+            options.episodes,
+            on_batch=lambda done, total: progress.update(bar, completed=done, total=total),
+        )
+    return results, agent.task.goals.names
+
+
+def table(results: dict, names: tuple[str, ...]) -> str:
+    """The success of every goal, one line each, and the means."""
+    components = list(results["success"])
+    width = max(map(len, names))
+    lines = [f"{'goal':{width}}  " + "  ".join(f"{c:>6}" for c in components)]
+    for i, name in enumerate(names):
+        rates = "  ".join(f"{results['success'][c][i]:6.2f}" for c in components)
+        lines.append(f"{name:{width}}  {rates}")
+    for key, label in (("mean", "all goals"), ("mean_reachable", "reachable goals")):
+        rates = "  ".join(f"{results[key][c]:6.3f}" for c in components)
+        lines.append(f"{'mean, ' + label:{width}}  {rates}")
+    return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""allgoals train: run an experiment, or continue one."""
+
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Generic, TypeVar
+
+import tyro
+
+from allgoals import __version__
+from allgoals.errors import UsageError
+
+USAGE = """\
+usage: allgoals train TASK/ALGORITHM [options]
+       allgoals train --resume RUN
+
+experiments: {names}
+
+allgoals train TASK/ALGORITHM --help lists every option"""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Words(Generic[T]):
+    experiment: Annotated[T, tyro.conf.arg(name="")]
+    out: Path | None = None  # where the run is written; a new directory in runs/ by default
+
+
+def run(argv: list[str]) -> None:
+    if argv[:1] == ["--resume"]:
+        if len(argv) != 2:
+            raise UsageError("--resume takes a run directory and nothing else")
+        return _resume(Path(argv[1]))
+    if not argv or argv[0].startswith("-"):
+        return _usage(argv)
+    if "--resume" in argv:
+        raise UsageError("a run is resumed as it was begun: allgoals train --resume RUN")
+    _train(argv[0], argv[1:])
+
+
+def _usage(argv: list[str]) -> None:
+    from allgoals.presets import names
+
+    text = USAGE.format(names=", ".join(names()))
+    if argv and argv[0] in ("-h", "--help"):
+        print(text)
+    else:
+        wrong = f"expected TASK/ALGORITHM first, not {argv[0]}" if argv else "which experiment?"
+        raise UsageError(f"{wrong}\n\n{text}")
+
+
+def _train(name: str, argv: list[str]) -> None:
+    from allgoals.cli.parse import parse
+    from allgoals.experiment import Experiment
+    from allgoals.presets import preset
+
+    default = preset(name)
+    kind = Words[Experiment[type(default.env), type(default.algorithm)]]
+    try:
+        words = parse(kind, argv, f"allgoals train {name}", Words(default))
+    except ValueError as error:  # an environment refused its fields
+        raise UsageError(str(error)) from None
+    _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name)
+
+
+def _resume(path: Path) -> None:
+    from allgoals.runs.directory import RunDirectory
+
+    RunDirectory.open(path)
+    _run(lambda **kw: _library().resume(path, **kw), str(path))
+
+
+def _library():
+    import allgoals.api as api
+
+    return api
+
+
+def _run(work, name: str) -> None:
+    """Run with signals answered and progress shown."""
+    from allgoals.cli.display import Display
+    from allgoals.runs.signals import Signals
+
+    print(f"allgoals {__version__}: {name}", flush=True)
+    warnings.showwarning = lambda message, *_: print(f"allgoals: {message}", file=sys.stderr)
+    signals = Signals().listen()
+    with Display() as display:
+        run = work(observer=display, signals=signals)
+    print(summary(run))
+
+
+def summary(run) -> str:
+    """What a person wants to know when a run has ended."""
+    result = run.summary
+    lines = [f"{result['steps']:,} steps in {result['seconds']:.0f} s"]
+    for name, mean in (result["evaluation"] or {}).items():
+        who = "" if name == "agent" else f" ({name} alone)"
+        lines.append(f"mean success over reachable goals{who}: {mean:.3f}")
+    lines.append(f"parameters {result['parameters_sha256'][:16]}  in {run.path}")
+    return "\n".join(lines)

@@ -1,0 +1,40 @@
+"""allgoals watch: a clip of an agent reaching goals on command."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from allgoals.cli.parse import parse
+from allgoals.errors import UsageError
+from allgoals.experiment import Count
+
+
+@dataclass(frozen=True)
+class Words:
+    run: tyro.conf.Positional[Path]  # a run directory
+    out: Path = Path("clip.gif")  # a .gif or .mp4 file to write
+    goal: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """a goal to command, by name; repeat for several, leave out for some at random"""
+    max_steps: Count = 200  # steps per episode at most
+    seed: Count = 0
+
+
+def run(argv: list[str]) -> None:
+    words = parse(Words, argv, "allgoals watch")
+    if words.max_steps < 1:
+        raise UsageError(f"--max-steps must be 1 or more, not {words.max_steps}")
+    from allgoals.render.clip import check_clip_path, far_goals, record
+
+    check_clip_path(words.out)
+    from allgoals.api import Run
+
+    agent = Run(words.run).agent
+    goals = list(words.goal) or far_goals(agent.task, 6, words.seed)
+    for goal in goals:
+        agent.goal_index(goal)
+    for episode in record(agent, goals, words.out, words.max_steps, words.seed):
+        reached = episode.success_step
+        print(f"{episode.goal}: " + (f"reached in {reached} steps" if reached else "not reached"))
+    print(f"wrote {words.out}")

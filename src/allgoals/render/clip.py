@@ -1,0 +1,141 @@
+"""Clips: episodes towards several goals, one after another, as a GIF or an MP4."""
+
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+
+import jax
+import numpy as np
+from imageio_ffmpeg import get_ffmpeg_exe
+from PIL import Image
+
+from allgoals.envs.gridworld import Gridworld
+from allgoals.errors import UsageError, unknown
+from allgoals.render import gridworld
+from allgoals.render.episode import Episode, play_episode
+from allgoals.runs.agent import Agent
+from allgoals.types import Environment, Task
+
+# How to draw each kind of world: (env, episode, t) -> [H, W, 3], of one size per env.
+DRAW: dict[type, Callable[..., np.ndarray]] = {
+    Gridworld: gridworld.draw,
+}
+
+FPS = 8
+GIF_COLOURS = 128
+
+
+def record(
+    agent: Agent, goals: list[str], path: str | Path, max_steps: int, seed: int = 0
+) -> list[Episode]:
+    """A clip of one episode per goal; of six goals chosen at random if none are given."""
+    env = agent.task.env
+    if type(env) not in DRAW:
+        raise UsageError(f"{agent.task.name} cannot be drawn")
+    check_clip_path(Path(path))
+    key = jax.random.key(seed)
+    episodes = [
+        play_episode(agent, goal, max_steps, jax.random.fold_in(key, i))
+        for i, goal in enumerate(goals or far_goals(agent.task, 6, seed))
+    ]
+    write_clip(_frames(env, episodes), path, FPS)
+    return episodes
+
+
+def far_goals(task: Task, n: int, seed: int) -> list[str]:
+    """Up to `n` random goals that can be reached but do not hold from the beginning."""
+    at_first = task.goals.outcome(task.env.reset(jax.random.key(seed)).obs).done  # [G]
+    reachable = True if task.goals.reachable is None else task.goals.reachable
+    candidates = np.flatnonzero(reachable & ~np.asarray(at_first))
+    if not len(candidates):
+        candidates = np.arange(task.num_goals)
+    chosen = np.random.default_rng(seed).permutation(candidates)[:n]
+    return [task.goals.names[i] for i in chosen]
+
+
+def _frames(env: Environment, episodes: list[Episode]) -> Iterator[np.ndarray]:
+    """Every step of every episode, the last of each held for a second."""
+    draw = DRAW[type(env)]
+    for episode in episodes:
+        for t in range(len(episode.states)):
+            frame = draw(env, episode, t)
+            yield frame
+        for _ in range(FPS):
+            yield frame
+
+
+def write_clip(frames: Iterable[np.ndarray], path: str | Path, fps: float) -> None:
+    """Frames [H, W, 3] uint8 as a file that appears whole or not at all."""
+    path = Path(path)
+    check_clip_path(path)
+    temporary = path.with_name(f".tmp-{path.name}")
+    try:
+        WRITERS[path.suffix.lower()](frames, temporary, fps)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_clip_path(path: Path) -> None:
+    """A place where a clip can be written, told before anything is played."""
+    if path.suffix.lower() not in WRITERS:
+        raise unknown("kind of clip", path.suffix, WRITERS)
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: no such directory: {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path}: cannot write in {path.parent}")
+
+
+def _write_gif(frames: Iterable[np.ndarray], path: Path, fps: float) -> None:
+    """An endless loop; a frame that does not change is shown longer instead of repeated."""
+    images = [Image.fromarray(frame) for frame in frames]
+    palette = _palette(images)
+    first, *others = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first.save(
+        path, "GIF", save_all=True, append_images=others, loop=0, duration=1000 / fps,
+        optimize=True, palette=palette.getpalette(),
+    )  # fmt: skip
+
+
+def _palette(images: list[Image.Image]) -> Image.Image:
+    """The most common colours of the whole clip: flat areas keep theirs and nothing flickers."""
+    counts = Counter()
+    for image in images:
+        counts.update({colour: n for n, colour in image.getcolors(image.width * image.height)})
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([c for colour, _ in counts.most_common(GIF_COLOURS) for c in colour])
+    return palette
+
+
+def _write_mp4(frames: Iterable[np.ndarray], path: Path, fps: float) -> None:
+    """H.264 in the pixel format that every player knows; it wants even sides, so odd ones grow."""
+    frames = iter(frames)
+    first = next(frames)
+    command = [
+        get_ffmpeg_exe(), "-loglevel", "error", "-y",
+        "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.shape[1]}x{first.shape[0]}",
+        "-r", str(fps), "-i", "-",
+        "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-pix_fmt", "yuv420p",
+        str(path.absolute()),
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
+        with suppress(BrokenPipeError):  # the encoder gave up, and says why
+            for frame in chain([first], frames):
+                encoder.stdin.write(frame.tobytes())
+        _, complaint = encoder.communicate()
+    if encoder.returncode:
+        raise OSError(complaint.decode(errors="replace").strip())
+
+
+WRITERS: dict[str, Callable[[Iterable[np.ndarray], Path, float], None]] = {
+    ".gif": _write_gif,
+    ".mp4": _write_mp4,
+}

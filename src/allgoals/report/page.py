@@ -1,0 +1,159 @@
+"""The page: sections of charts, tables and maps, filled into one template."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from allgoals.errors import UsageError
+from allgoals.report import maps
+from allgoals.report.figures import Line, Style, band, metric_chart, styles, success_chart
+from allgoals.report.load import load_run
+from allgoals.report.results import (
+    Curve,
+    Final,
+    GoalRow,
+    Group,
+    Section,
+    curve,
+    final,
+    goal_rows,
+    metric,
+    metric_names,
+    n_text,
+    sections,
+    without_seed,
+)
+from allgoals.runs.directory import write_text
+
+MOST_POINTS = 6_000  # in one chart of metrics
+POINTS_PER_LINE = 150
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A curve in a legend."""
+
+    name: str
+    style: Style
+    n: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    svg: Markup
+    legend: list[Entry]
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """A section with everything that is shown of it."""
+
+    section: Section
+    curves: list[Curve]  # one per group
+    charts: list[Chart]
+    finals: list[Final]
+    goals: list[GoalRow]
+    maps: list[maps.Maps]
+    metrics: list[Chart]
+
+
+def write_report(paths: list[Path], out: Path) -> None:
+    """One HTML file about the runs in these directories."""
+    if out.is_dir():
+        raise UsageError(f"{out} is a directory; name a file for the report")
+    page = render(paths)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_text(out, page)
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error}") from None
+
+
+def render(paths: list[Path]) -> str:
+    """The report as text; a run named twice counts once."""
+    if not paths:
+        raise UsageError("a report needs one run directory or more")
+    once: dict[Path, Path] = {}
+    for path in paths:
+        once.setdefault(Path(path).resolve(), Path(path))
+    found = sections(load_run(path) for path in once.values())
+    drawable = [g for s in found for g in s.groups if g.goals and g.goals.layout]
+    views = [view(section, len(drawable)) for section in found]
+    template = _environment().get_template("template.html")
+    colours = maps.COLOURS if drawable else ()
+    page = template.render(views=views, colours=colours, without_seed=without_seed)
+    return page.encode("utf-8", "replace").decode()  # names may hold what is no character
+
+
+def view(section: Section, num_maps: int) -> SectionView:
+    groups = section.groups
+    curves = [curve(group.runs) for group in groups]
+    looks = styles(len(groups))
+    return SectionView(
+        section=section,
+        curves=curves,
+        charts=[
+            _chart("The agent", [group.label for group in groups], curves),
+            *(component_chart(group) for group in groups if len(group.components) > 1),
+        ],
+        finals=[final(group) for group in groups],
+        goals=goal_rows(groups),
+        maps=[maps.draw(g, num_maps) for g in groups if g.goals and g.goals.layout],
+        metrics=[_metric_chart(groups, looks, name) for name in metric_names(groups)],
+    )
+
+
+def component_chart(group: Group) -> Chart:
+    """A dual agent beside each of its parts acting alone."""
+    names = group.components
+    return _chart(f"Components of {group.label}", names, [curve(group.runs, n) for n in names])
+
+
+def _chart(title: str, names: list[str], curves: list[Curve]) -> Chart:
+    looks = styles(len(names))
+    bands = [band(one, look) for one, look in zip(curves, looks, strict=True)]
+    legend = [
+        Entry(name, look, n_text(one)) for name, look, one in zip(names, looks, curves, strict=True)
+    ]
+    return Chart(title, success_chart(bands), legend)
+
+
+def _metric_chart(groups: tuple[Group, ...], looks: list[Style], name: str) -> Chart:
+    num_lines = sum(len(group.runs) for group in groups)
+    most = max(10, min(POINTS_PER_LINE, MOST_POINTS // num_lines))
+    lines = [
+        Line(*metric(run, name, most), look)
+        for group, look in zip(groups, looks, strict=True)
+        for run in group.runs
+    ]
+    return Chart(name, metric_chart(lines), [])
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("allgoals.report", ""),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"number": number, "count": count, "pretty": pretty}
+    return environment
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    return NOTHING if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def count(value: float | None) -> str:
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.0f}"
+
+
+def pretty(data: object) -> str:
+    return json.dumps(data, indent=2)

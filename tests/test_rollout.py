@@ -1,0 +1,107 @@
+"""Collecting, against the story of each environment told by a plain loop."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from allgoals.envs.vector import VectorEnv
+from allgoals.goals.samplers import uniform
+from allgoals.rollout import collect, start
+from tests.probes import DeadlyChain, chain_task
+
+STEPS, ENVS = 60, 6
+
+
+def policy(obs, goal, key):
+    """Random, and it asks to have its observation back."""
+    return jax.random.randint(key, goal.shape, 0, 2), {"saw": obs, "told": goal}
+
+
+@pytest.fixture(scope="module")
+def story():
+    task, envs = chain_task(), VectorEnv(DeadlyChain(), ENVS)
+    actor = start(task, envs, uniform, jax.random.key(0))
+    after, rollout = collect(task, envs, policy, uniform, 0.9, actor, jax.random.key(1), STEPS)
+    return task, actor, after, jax.tree.map(np.asarray, rollout)
+
+
+def test_stored_last_observations_are_true(story):
+    """Where an episode ends, next_obs is still of its own world, and it is what was judged."""
+    _, _, _, rollout = story
+    assert (rollout.next_obs[..., 1] == rollout.obs[..., 1]).all()
+    position = rollout.next_obs[..., 0]
+    truth = position[..., None] == np.arange(DeadlyChain.length)
+    assert (rollout.outcome.done == truth).all()
+
+
+def test_nothing_of_the_next_episode_leaks_into_rewards(story):
+    """Worlds begin on cells 0..3, so a reset observation would satisfy one of those goals."""
+    _, _, _, rollout = story
+    died = rollout.terminated
+    assert died.sum() > 10
+    assert not rollout.outcome.reward[died][:, :4].any()
+    assert rollout.outcome.reward[died][:, 4].all()
+
+
+def test_goals_stand_until_reached_or_ended(story):
+    _, _, after, rollout = story
+    reached = np.take_along_axis(rollout.outcome.done, rollout.goal[..., None], -1)[..., 0]
+    moves_on = reached | rollout.ended
+    kept = rollout.goal[1:] == rollout.goal[:-1]
+    assert kept[~moves_on[:-1]].all()
+    assert 0.05 < kept[moves_on[:-1]].mean() < 0.5  # one in five draws repeats by chance
+    assert (rollout.extras["told"] == rollout.goal).all()
+    assert (rollout.extras["saw"] == rollout.obs).all()
+
+
+def test_observations_follow_each_other(story):
+    _, actor, after, rollout = story
+    assert (rollout.obs[0] == np.asarray(actor.envs.obs)).all()
+    same = ~rollout.ended[:-1]
+    assert (rollout.obs[1:][same] == rollout.next_obs[:-1][same]).all()
+    assert (rollout.obs[1:][~same][:, 1] != rollout.next_obs[:-1][~same][:, 1]).all()
+
+
+def test_only_the_first_goal_of_an_episode_is_scored(story):
+    _, _, after, rollout = story
+    won, lost = np.zeros(5), np.zeros(5)
+    decayed = np.zeros((2, 5))
+    first = np.ones(ENVS, bool)
+    for t in range(STEPS):
+        events = np.zeros((2, 5))
+        for n in range(ENVS):
+            goal = rollout.goal[t, n]
+            reached, ended = rollout.outcome.done[t, n, goal], rollout.ended[t, n]
+            if first[n] and (reached or ended):
+                events[0 if reached else 1, goal] += 1
+            first[n] = ended or (first[n] and not reached)
+        won, lost = won + events[0], lost + events[1]
+        decayed = decayed * 0.9 ** events.sum(0) + events
+    tracker = after.tracker
+    np.testing.assert_allclose(tracker.successes, decayed[0], rtol=1e-5)
+    np.testing.assert_allclose(tracker.failures, decayed[1], rtol=1e-5)
+    assert won.sum() > 10 and lost.sum() > 10
+
+
+def test_seen_goals_are_those_some_observation_satisfied(story):
+    task, actor, after, rollout = story
+    first = np.asarray(task.goals.outcome(actor.envs.obs).done).any(0)
+    assert (np.asarray(after.tracker.seen) == (rollout.outcome.done.any((0, 1)) | first)).all()
+    assert (np.asarray(actor.tracker.seen) == first).all() and not first.all()
+
+
+def test_arbitrary_rewards_and_pseudo_terminations():
+    """A goal set whose reward and done differ passes through untouched."""
+    task = chain_task()
+
+    def outcome(obs):
+        plain = task.goals.outcome(obs)
+        return plain._replace(reward=-jnp.abs(obs[..., :1] - jnp.arange(5.0)))
+
+    task = task._replace(goals=task.goals._replace(outcome=outcome, bounded=False))
+    envs = VectorEnv(DeadlyChain(), ENVS)
+    actor = start(task, envs, uniform, jax.random.key(0))
+    _, rollout = collect(task, envs, policy, uniform, 0.9, actor, jax.random.key(1), 5)
+    distance = np.abs(np.asarray(rollout.next_obs)[..., :1].astype(float) - np.arange(5))
+    np.testing.assert_allclose(rollout.outcome.reward, -distance)
