@@ -7,7 +7,9 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-os.environ.setdefault("ALLGOALS_CACHE_DIR", str(Path(tempfile.gettempdir()) / "allgoals-test-cache"))
+os.environ.setdefault(
+    "ALLGOALS_CACHE_DIR", str(Path(tempfile.gettempdir()) / "allgoals-test-cache")
+)
 
 from allgoals.runs.cache import enable_compile_cache  # noqa: E402
 

@@ -30,7 +30,7 @@ def optimal_q(env: Gridworld, gamma: float) -> np.ndarray:
 
 
 def distances(env: Gridworld) -> np.ndarray:
-    """Steps of the shortest path from cell to cell, of at least one step; inf if there is none. [S, S]"""
+    """Length of the shortest walk, of one step or more, from cell to cell; inf if none. [S, S]"""
     arrives = transitions(env)
     states = len(arrives)
     d = np.full((states, states), np.inf)

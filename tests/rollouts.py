@@ -7,7 +7,12 @@ from allgoals.types import GoalOutcome, Rollout
 
 
 def random_rollout(
-    seed: int, steps: int = 9, envs: int = 5, goals: int = 7, actions: int = 4, achieved: float = 0.2
+    seed: int,
+    steps: int = 9,
+    envs: int = 5,
+    goals: int = 7,
+    actions: int = 4,
+    achieved: float = 0.2,
 ) -> Rollout:
     """Consistent as the loop makes them: where nothing ended, next_obs is the next row's obs."""
     random = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ ALLOWED = {
     "training": CORE | {"envs", "goals", "algorithms", "rollout"},
     "tasks": CORE | {"envs", "goals", "networks"},
     "experiment": CORE | {"errors", "envs", "algorithms"},
-    "validation": CORE | {"errors", "experiment"},
+    "validation": CORE | {"errors", "experiment", "tasks"},
     "presets": CORE | {"errors", "experiment", "algorithms", "tasks"},
     "report": {"errors", "runs.directory"},
 }
@@ -50,7 +50,9 @@ def imports(path: Path) -> set[str]:
     return {name for name in found if name == "allgoals" or name.startswith("allgoals.")}
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
 def test_imports_point_downward(path):
     here = layer(path)
     for name in imports(path):
@@ -63,7 +65,9 @@ def test_imports_point_downward(path):
 def test_the_loop_knows_no_algorithm_by_name():
     for module in ("training.py", "rollout.py", "evaluation.py"):
         names = imports(SOURCE / module)
-        assert not any(n.startswith("allgoals.algorithms.") and n != "allgoals.algorithms.base" for n in names)
+        assert not any(
+            n.startswith("allgoals.algorithms.") and n != "allgoals.algorithms.base" for n in names
+        )
 
 
 def test_reports_do_not_import_jax():
@@ -79,4 +83,8 @@ def test_an_algorithm_reads_in_one_sitting(path):
 def test_nothing_is_called_back_from_inside_jit():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
-        assert "io_callback" not in text and "pure_callback" not in text and "debug.callback" not in text
+        assert (
+            "io_callback" not in text
+            and "pure_callback" not in text
+            and "debug.callback" not in text
+        )

@@ -29,7 +29,9 @@ def test_counts_as_people_write_them(text, number):
     assert parse_count(text) == number
 
 
-@pytest.mark.parametrize("text", ["", "two", "1.5", "nan", "inf", "1e400", "M", "1e-3", "0x10", "1 0"])
+@pytest.mark.parametrize(
+    "text", ["", "two", "1.5", "nan", "inf", "1e400", "M", "1e-3", "0x10", "1 0"]
+)
 def test_what_is_no_count(text):
     with pytest.raises(ValueError, match="whole number"):
         parse_count(text)

@@ -94,9 +94,10 @@ def test_seen_goals_are_those_some_observation_satisfied(story):
 def test_arbitrary_rewards_and_pseudo_terminations():
     """A goal set whose reward and done differ passes through untouched."""
     task = chain_task()
+    plain_outcome = task.goals.outcome
 
     def outcome(obs):
-        plain = task.goals.outcome(obs)
+        plain = plain_outcome(obs)
         return plain._replace(reward=-jnp.abs(obs[..., :1] - jnp.arange(5.0)))
 
     task = task._replace(goals=task.goals._replace(outcome=outcome, bounded=False))

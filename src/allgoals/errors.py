@@ -52,8 +52,8 @@ def unknown(kind: str, given: str, valid: Iterable[str]) -> UsageError:
     """An unknown name, with the nearest valid ones, or all where they are few."""
     valid = list(valid)
     near = difflib.get_close_matches(given, valid, n=3, cutoff=0.5)
-    folded = {name.casefold(): name for name in valid}
-    near = list(dict.fromkeys([folded[given.casefold()], *near])) if given.casefold() in folded else near
+    alike = [name for name in valid if name.casefold() == given.casefold()]
+    near = list(dict.fromkeys([*alike, *near]))[:3]
     lines = [f"unknown {kind} {given!r}"]
     if near:
         lines.append("did you mean: " + ", ".join(near))

@@ -1,7 +1,7 @@
 """An experiment: everything that decides a run, as data."""
 
 import dataclasses
-import math
+from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import tyro
@@ -19,32 +19,29 @@ def parse_count(text: str) -> int:
     scale = {"k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}.get(text[-1:].lower(), 1)
     digits = text[:-1] if scale > 1 else text
     try:
-        value = int(digits) if digits.lstrip("+-").replace("_", "").isdigit() else float(digits)
-        number = value * scale
-        if not math.isfinite(number) or number != int(number):
-            raise ValueError
-    except (ValueError, OverflowError):
-        message = f"{text!r} is not a whole number such as 2000000, 2e6, 1_000_000 or 200M"
-        raise ValueError(message) from None
-    return int(number)
+        number = Decimal(digits) * scale
+    except ArithmeticError:
+        number = Decimal("nan")
+    if number.is_finite() and number.adjusted() < 18 and number == int(number):
+        return int(number)
+    raise ValueError(f"{text!r} is not a whole number such as 2000000, 2e6, 1_000_000 or 200M")
 
 
-Count = Annotated[
-    int,
-    tyro.constructors.PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="COUNT",
-        instance_from_str=lambda words: parse_count(words[0]),
-        is_instance=lambda value: isinstance(value, int),
-        str_from_instance=lambda value: [str(value)],
-    ),
-]
+_COUNT = tyro.constructors.PrimitiveConstructorSpec(
+    nargs=1,
+    metavar="COUNT",
+    instance_from_str=lambda words: parse_count(words[0]),
+    is_instance=lambda value: value is None or isinstance(value, int),
+    str_from_instance=lambda value: [str(value)],
+)
+Count = Annotated[int, _COUNT]
+MaybeCount = Annotated[int | None, _COUNT]
 
 
 @dataclasses.dataclass(frozen=True)
 class GoalOptions:
     sampler: Literal["seen_only", "uniform"] = "seen_only"  # which goals are commanded
-    subset: Count | None = None  # train on this many goals, chosen at random
+    subset: MaybeCount = None  # train on this many goals, chosen at random
     include: tuple[str, ...] = ()  # names that the subset must hold
     subset_seed: Count = 0  # which random choice
     success_decay: float = 0.9  # weight of a goal's past in its live success rate
@@ -117,9 +114,12 @@ def _build(cls: type, data: Any, where: str) -> Any:
     for name, value in given.items():
         inner = NESTED.get(name) if cls is Experiment else None
         if isinstance(value, dict):
-            inner = CLASSES.get(value.get("class")) or inner
+            inner = inner or CLASSES.get(str(value.get("class")))
             if inner is None:
                 raise UsageError(f"{where}.{name}: unknown class {value.get('class')!r}")
             value = _build(inner, value, f"{where}.{name}")
         values[name] = tuple(value) if isinstance(value, list) else value
-    return cls(**values)
+    try:
+        return cls(**values)
+    except (TypeError, ValueError) as error:  # an environment refused its fields
+        raise UsageError(f"{where}: {error}") from None

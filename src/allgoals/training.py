@@ -51,9 +51,7 @@ class Trainer:
         """One rollout and one update."""
         key_act, key_learn = jax.random.split(jax.random.fold_in(state.key, state.update))
         progress = state.update / total_updates
-        policy = partial(
-            algorithm.act, self.task, state.learner, explore=True, progress=progress
-        )
+        policy = partial(algorithm.act, self.task, state.learner, explore=True, progress=progress)
         actor, rollout = collect(
             self.task, self.envs, policy, self.sampler, self.success_decay,
             state.actor, key_act, self.num_steps,

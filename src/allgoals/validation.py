@@ -1,11 +1,14 @@
 """Checks an experiment before anything is compiled or written, and names all that is wrong."""
 
 import dataclasses
+import math
 from collections.abc import Iterator
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment
+from allgoals.tasks import TASKS
 from allgoals.types import Task
 
 POSITIVE = {
@@ -22,6 +25,8 @@ SHARES = {
     "gamma", "gae_lambda", "q_lambda", "epsilon_start", "epsilon_end", "alpha", "success_decay",
 }  # fmt: skip
 SHARES_ABOVE_ZERO = {"epsilon_decay", "goal_fraction"}
+MAY_BE_LARGE = {"steps", "seed", "subset_seed", "map_seed"}
+TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 RULES = [
     (POSITIVE, lambda v: v >= 1, "must be 1 or more"),
@@ -36,7 +41,7 @@ def check(experiment: Experiment) -> None:
     """Everything that can be said without building the task."""
     problems = list(_fields(experiment, ""))
     if not problems:
-        problems = list(_sizes(experiment))
+        problems = [*_parts(experiment), *_sizes(experiment)]
     if problems:
         raise UsageError("\n".join(problems))
 
@@ -44,15 +49,16 @@ def check(experiment: Experiment) -> None:
 def check_goals(experiment: Experiment, names: tuple[str, ...]) -> None:
     """What only the full list of goals can tell."""
     options = experiment.goals
-    for name in options.include:
+    for i, name in enumerate(options.include):
+        if name in options.include[:i]:
+            raise UsageError(f"--goals.include names {name} twice")
         if name not in names:
             raise unknown(f"goal in --goals.include for task {experiment.task}:", name, names)
-    if len(set(options.include)) < len(options.include):
-        raise UsageError("--goals.include names a goal twice")
     if options.include and options.subset is None:
         raise UsageError("--goals.include needs --goals.subset: without it every goal is in")
     if options.subset is not None and options.subset > len(names):
-        raise UsageError(f"--goals.subset {options.subset}: {experiment.task} has {len(names)} goals")
+        have = f"{experiment.task} has {len(names)} goals"
+        raise UsageError(f"--goals.subset {options.subset}: {have}")
     if options.subset is not None and options.subset < len(options.include):
         raise UsageError(
             f"--goals.subset {options.subset} cannot hold the {len(options.include)} goals included"
@@ -65,28 +71,73 @@ def check_divisions(experiment: Experiment, task: Task) -> None:
     divisions = experiment.algorithm.divisions(experiment.steps_per_update, task.num_goals)
     for field, (rows, divisor) in divisions.items():
         if rows % divisor:
-            near = [d for d in range(divisor, 0, -1) if rows % d == 0][:1]
+            near = max(d for d in _divisors(rows) if d <= divisor)
             problems.append(
                 f"--algorithm.{_flag(field)} {divisor} does not divide the {rows} rows of a rollout"
                 f" ({experiment.num_envs} environments x {experiment.num_steps} steps);"
-                f" {near[0]} does"
+                f" {near} does"
             )
     if problems:
         raise UsageError("\n".join(problems))
 
 
+def _divisors(number: int) -> Iterator[int]:
+    for low in range(1, math.isqrt(number) + 1):
+        if number % low == 0:
+            yield from (low, number // low)
+
+
 def _fields(config: Any, prefix: str) -> Iterator[str]:
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        flag = prefix + field.name
-        if dataclasses.is_dataclass(value):
+    """What is wrong with each field by itself."""
+    for name, hint in get_type_hints(type(config)).items():
+        value, flag = getattr(config, name), f"{prefix}{_flag(name)}"
+        if not _has_type(value, hint):
+            yield f"--{flag} {value!r}: {_expected(hint)}"
+        elif dataclasses.is_dataclass(value):
             yield from _fields(value, flag + ".")
-            continue
-        if get_origin(field.type) is Literal and value not in get_args(field.type):
-            yield f"--{_flag(flag)} {value!r}: valid are {', '.join(get_args(field.type))}"
-        for names, holds, rule in RULES:
-            if field.name in names and value is not None and not holds(value):
-                yield f"--{_flag(flag)} {rule}, not {value}"
+        else:
+            yield from (f"--{flag} {rule}, not {value}" for rule in _broken_rules(name, value))
+
+
+def _has_type(value: Any, hint: Any) -> bool:
+    """Whether a value is of a field's type; a whole number will do for any number."""
+    if isinstance(hint, TypeVar):
+        return dataclasses.is_dataclass(value)
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal:
+        return value in inner
+    if kind in (Union, UnionType):
+        return any(_has_type(value, option) for option in inner)
+    if kind is tuple:
+        return isinstance(value, tuple) and all(_has_type(v, inner[0]) for v in value)
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _expected(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return f"valid are {', '.join(get_args(hint))}"
+    options = get_args(hint) or (hint,)
+    return f"expected {TYPES.get(options[0], options[0])}"
+
+
+def _broken_rules(name: str, value: Any) -> Iterator[str]:
+    for names, holds, rule in RULES:
+        if name in names and value is not None and not holds(value):
+            yield rule
+    if isinstance(value, int) and name not in MAY_BE_LARGE and value >= 2**31:
+        yield "must stay below 2^31"
+
+
+def _parts(experiment: Experiment) -> Iterator[str]:
+    """What is wrong with the choice of task, environment and algorithm."""
+    if experiment.task not in TASKS:
+        raise unknown("task", experiment.task, TASKS)
+    if not isinstance(experiment.env, TASKS[experiment.task][0]):
+        yield f"{type(experiment.env).__name__} is not the environment of {experiment.task}"
+    if not hasattr(experiment.algorithm, "update"):
+        yield f"{type(experiment.algorithm).__name__} is not an algorithm"
 
 
 def _sizes(experiment: Experiment) -> Iterator[str]:

@@ -47,7 +47,9 @@ def test_actions_fit_the_task(trainer, trained):
 
 def test_values_are_one_per_row_and_bounded(trainer, trained):
     state = trained[1]
-    value = trainer.algorithm.value(trainer.task, state.learner, state.actor.envs.obs, state.actor.goal)
+    value = trainer.algorithm.value(
+        trainer.task, state.learner, state.actor.envs.obs, state.actor.goal
+    )
     assert value.shape == (ENVS,) and ((value > 0) & (value < 1)).all()
 
 
@@ -127,9 +129,21 @@ def test_divisions_name_fields_that_exist(trainer):
 
 def test_defaults_are_the_papers():
     leo, pqn, ppo = ALGORITHMS["leo"], ALGORITHMS["pqn"], ALGORITHMS["ppo"]
-    assert (leo.width, leo.layers, leo.gamma, leo.epochs, leo.minibatch_size) == (1024, 4, 0.99, 2, 512)
+    assert (leo.width, leo.layers, leo.gamma, leo.epochs, leo.minibatch_size) == (
+        1024,
+        4,
+        0.99,
+        2,
+        512,
+    )
     assert (leo.epsilon_start, leo.epsilon_end, leo.epsilon_decay) == (0.2, 0.01, 0.2)
-    assert (pqn.width, pqn.layers, pqn.gamma, pqn.epochs, pqn.minibatch_size) == (1024, 4, 0.995, 1, 256)
+    assert (pqn.width, pqn.layers, pqn.gamma, pqn.epochs, pqn.minibatch_size) == (
+        1024,
+        4,
+        0.995,
+        1,
+        256,
+    )
     assert (pqn.epsilon_start, pqn.epsilon_end, pqn.epsilon_decay) == (0.2, 0.01, 0.5)
     layers = (ppo.embedding_layers, ppo.actor_layers, ppo.critic_layers)
     assert (ppo.width, layers, ppo.gamma, ppo.gae_lambda) == (1024, (1, 2, 4), 0.995, 0.95)
@@ -139,4 +153,8 @@ def test_defaults_are_the_papers():
     assert (her.relabel, her.random_goals, her.positive_goals) == ("mixed", 1, 1)
     assert (her.relabel_level, her.minibatch_size, her.learning_rate) == ("trajectory", 2048, 1e-4)
     assert (dual.acting, dual.alpha, dual.anneal_alpha) == ("linear_combination", 0.3, False)
-    assert (cloning.policy_cloning, cloning.value_cloning, cloning.anneal_cloning) == (0.1, 0.0, True)
+    assert (cloning.policy_cloning, cloning.value_cloning, cloning.anneal_cloning) == (
+        0.1,
+        0.0,
+        True,
+    )

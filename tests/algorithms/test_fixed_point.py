@@ -1,6 +1,5 @@
 """The values that LEO, PQN and naive relabelling stand still at are those of value iteration."""
 
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,7 +25,9 @@ def table():
 def test_value_iteration_gives_gamma_to_the_distance_less_one(table):
     d = distances(ENV)
     with np.errstate(over="ignore"):
-        np.testing.assert_allclose(table.max(axis=1), np.where(np.isinf(d), 0, GAMMA ** (d - 1)), atol=1e-9)
+        np.testing.assert_allclose(
+            table.max(axis=1), np.where(np.isinf(d), 0, GAMMA ** (d - 1)), atol=1e-9
+        )
     assert np.isinf(d).any() and (d[np.isfinite(d)] > 5).any()  # a maze with something to it
 
 

@@ -91,7 +91,9 @@ def test_naive_relabelling_takes_every_goal_of_every_transition(task):
     t, n, g = 3, 2, 4
     value = float(naive.value(task, model, rollout.next_obs[t, n][None], jnp.array([g]))[0])
     over = bool(rollout.outcome.done[t, n, g] | rollout.terminated[t, n])
-    assert target[t, n, g] == pytest.approx(rollout.outcome.done[t, n, g] + (not over) * 0.995 * value)
+    assert target[t, n, g] == pytest.approx(
+        rollout.outcome.done[t, n, g] + (not over) * 0.995 * value
+    )
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 1.0])

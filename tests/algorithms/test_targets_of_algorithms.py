@@ -38,7 +38,9 @@ def test_commanded_targets(task, seed, q_lambda):
     rollout = rollout._replace(extras=over_rows(value, rollout.obs, rollout.goal))
     ours = np.asarray(pqn.commanded_targets(task, model, rollout))
     future = np.asarray(over_rows(value, rollout.next_obs, rollout.goal), np.float64)
-    done = np.take_along_axis(np.asarray(rollout.outcome.done), np.asarray(rollout.goal)[..., None], -1)[..., 0]
+    done = np.take_along_axis(
+        np.asarray(rollout.outcome.done), np.asarray(rollout.goal)[..., None], -1
+    )[..., 0]
     steps, envs = done.shape
     for n in range(envs):
         returns = None
@@ -89,7 +91,9 @@ def test_advantages(task, seed):
     rollout = rollout._replace(extras={"value": now, "log_prob": now})
     ours = np.asarray(ppo.advantages(task, model, rollout))
     future = np.asarray(over_rows(value, rollout.next_obs, rollout.goal), np.float64)
-    done = np.take_along_axis(np.asarray(rollout.outcome.done), np.asarray(rollout.goal)[..., None], -1)[..., 0]
+    done = np.take_along_axis(
+        np.asarray(rollout.outcome.done), np.asarray(rollout.goal)[..., None], -1
+    )[..., 0]
     for n in range(5):
         later = 0.0
         for t in reversed(range(9)):
@@ -106,12 +110,18 @@ def test_the_clipped_loss(task):
     logits, value = random.normal(size=(6, 4)), random.random(6)
     old, advantage, target = random.normal(size=6) - 1, random.normal(size=6), random.random(6)
     action = random.integers(0, 4, 6)
-    batch = random_rollout(0)._replace(action=jnp.array(action), extras={"log_prob": jnp.array(old)})
-    ours, metrics = ppo.loss(jnp.array(logits), jnp.array(value), batch, jnp.array(advantage), jnp.array(target))
+    batch = random_rollout(0)._replace(
+        action=jnp.array(action), extras={"log_prob": jnp.array(old)}
+    )
+    ours, metrics = ppo.loss(
+        jnp.array(logits), jnp.array(value), batch, jnp.array(advantage), jnp.array(target)
+    )
     log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     ratio = np.exp(log_p[np.arange(6), action] - old)
     a = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-    policy = np.mean([max(-r * x, -np.clip(r, 0.8, 1.2) * x) for r, x in zip(ratio, a, strict=True)])
+    policy = np.mean(
+        [max(-r * x, -np.clip(r, 0.8, 1.2) * x) for r, x in zip(ratio, a, strict=True)]
+    )
     entropy = -(np.exp(log_p) * log_p).sum(-1).mean()
     plain = policy + 0.7 * 0.5 * np.mean((value - target) ** 2) - 0.03 * entropy
     assert float(ours) == pytest.approx(plain, rel=1e-5)
@@ -137,12 +147,18 @@ def test_mixing(acting, anneal, expected):
 @pytest.mark.parametrize("anneal", [True, False])
 def test_cloning(teacher, anneal):
     dual = DualLeoPpo(
-        policy_cloning=0.4, value_cloning=0.6, anneal_cloning=anneal, teacher=teacher, temperature=0.2
+        policy_cloning=0.4,
+        value_cloning=0.6,
+        anneal_cloning=anneal,
+        teacher=teacher,
+        temperature=0.2,
     )
     random = np.random.default_rng(0)
     q, logits, value = random.random((3, 2, 4)), random.normal(size=(5, 4)), random.random(5)
     t, n = np.array([0, 1, 2, 0, 1]), np.array([0, 1, 0, 1, 1])
-    loss, metrics = dual.cloning_loss(jnp.array(q), jnp.float32(0.25))(jnp.array(logits), jnp.array(value), t, n)
+    loss, metrics = dual.cloning_loss(jnp.array(q), jnp.float32(0.25))(
+        jnp.array(logits), jnp.array(value), t, n
+    )
     log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     rows = q[t, n]
     soft = np.exp(rows / 0.2) / np.exp(rows / 0.2).sum(-1, keepdims=True)

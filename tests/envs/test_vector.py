@@ -38,7 +38,9 @@ def test_no_world_is_used_twice(history):
 
 def test_worlds_come_in_the_order_they_were_numbered(history):
     block, first, final, _ = history
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(first.pool.key, jnp.arange(ENVS, dtype=jnp.uint32))
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(
+        first.pool.key, jnp.arange(ENVS, dtype=jnp.uint32)
+    )
     expected = jax.vmap(DeadlyChain().reset)(keys).obs
     assert (np.asarray(first.obs) == np.asarray(expected)).all()
 

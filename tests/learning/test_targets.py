@@ -50,7 +50,10 @@ def plain_gae(reward, terminated, cut, value, next_value, gamma, lambda_):
 
 
 cases = given(
-    st.integers(0, 10**6), st.sampled_from([1, 2, 9]), st.floats(0.0, 1.0), st.sampled_from([0.0, 0.5, 1.0])
+    st.integers(0, 10**6),
+    st.sampled_from([1, 2, 9]),
+    st.floats(0.0, 1.0),
+    st.sampled_from([0.0, 0.5, 1.0]),
 )
 
 
@@ -66,15 +69,19 @@ def test_lambda_returns(seed, steps, gamma, lambda_):
 @cases
 @settings(max_examples=80, deadline=None)
 def test_generalised_advantages(seed, steps, gamma, lambda_):
-    arrays = rows(seed, steps)
-    ours = generalised_advantages(*map(jnp.array, arrays), gamma, lambda_)
-    np.testing.assert_allclose(ours, plain_gae(*arrays, gamma, lambda_), rtol=1e-5, atol=1e-5)
+    reward, terminated, cut, value, next_value = rows(seed, steps)
+    arrays = map(jnp.array, (reward, terminated, cut, next_value, value))
+    ours = generalised_advantages(*arrays, gamma, lambda_)
+    plain = plain_gae(reward, terminated, cut, value, next_value, gamma, lambda_)
+    np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-5)
 
 
 def test_one_step_is_lambda_zero():
     reward, terminated, cut, _, next_value = map(jnp.array, rows(0, 10))
     zero = lambda_returns(reward, terminated, cut, next_value, 0.9, 0.0)
-    np.testing.assert_allclose(one_step(reward, terminated, next_value, 0.9), zero, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        one_step(reward, terminated, next_value, 0.9), zero, rtol=1e-5, atol=1e-6
+    )
 
 
 def test_a_time_limit_bootstraps_and_a_death_does_not():

@@ -30,7 +30,9 @@ def test_blocks_equal_plain_products(mix, rows, groups):
     def total(product):
         return lambda x, kernel: (product(x, kernel, group) * weight).sum()
 
-    plain = np.stack([np.asarray(x[i], np.float64) @ np.asarray(kernel[group[i]]) for i in range(rows)])
+    plain = np.stack(
+        [np.asarray(x[i], np.float64) @ np.asarray(kernel[group[i]]) for i in range(rows)]
+    )
     for product in (_in_blocks, _all_then_take, grouped_matmul):
         np.testing.assert_allclose(product(x, kernel, group), plain, rtol=1e-5, atol=1e-5)
     ours = jax.grad(total(_in_blocks), (0, 1))(x, kernel)

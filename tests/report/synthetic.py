@@ -56,7 +56,7 @@ def write_run(
     run.write("environment.json", [start | {"platform": "Linux", "devices": ["cpu"]}])
     for steps, success in evaluations.items():
         run.append("evaluations.jsonl", evaluation(steps, list(reachable), **success))
-        row = {"steps": steps, "seconds": steps / 10, "steps_per_second": 10.0}
+        row = {"update": steps, "steps": steps, "seconds": steps / 10, "steps_per_second": 10.0}
         run.append("metrics.jsonl", row | {"goals/success": 0.5, "leo/loss": 1 / steps})
     if finished:
         summary = {"steps": 200, "seconds": 20.0, "parameters_sha256": f"hash-of-{path.name}"}

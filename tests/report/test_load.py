@@ -1,11 +1,13 @@
+import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
-from synthetic import config, write_run
 
 from allgoals.errors import UsageError
 from allgoals.report.load import load_run
+from tests.report.synthetic import config, write_run
 
 
 class Malicious:
@@ -13,6 +15,12 @@ class Malicious:
 
     def __reduce__(self):
         return (pytest.fail, ("a pickle was loaded",))
+
+
+def evaluated(**changes):
+    """A row of evaluations.jsonl that is right but for the changes."""
+    row = {"mean_reachable": {"agent": 0.5}, "success": {"agent": [1, 0, 0]}}
+    return json.dumps({"update": 1, "steps": 1} | row | changes)
 
 
 @pytest.fixture
@@ -51,15 +59,14 @@ def test_half_written_values_of_an_unfinished_run_are_not_read(path):
         ("goals.json", '{"names": ["a", "a"], "reachable": null, "layout": null}'),
         ("goals.json", '{"names": ["a"], "reachable": [true, true], "layout": null}'),
         ("goals.json", '{"names": ["a"], "reachable": null, "layout": {"kind": "grid"}}'),
-        ("evaluations.jsonl", "3"),
-        ("evaluations.jsonl", '{"steps": 1, "mean_reachable": {}, "success": {}}'),
-        (
-            "evaluations.jsonl",
-            '{"steps": 1, "mean_reachable": {"agent": 1}, "success": {"agent": [1]}}',
-        ),
-        ("evaluations.jsonl", '{"steps": 1, "mean_reachable": {"agent": "x"}, "success": {}}'),
+        ("evaluations.jsonl", evaluated(mean_reachable={})),
+        ("evaluations.jsonl", evaluated(mean_reachable=3)),
+        ("evaluations.jsonl", evaluated(mean_reachable={"agent": "x"})),
+        ("evaluations.jsonl", evaluated(success={"agent": [1]})),
+        ("evaluations.jsonl", evaluated(success={"agent": [[1], [2, 3]]})),
+        ("evaluations.jsonl", evaluated(steps=None)),
         ("metrics.jsonl", '{"update": 1}'),
-        ("metrics.jsonl", '{"steps": 1' + "0" * 400 + "}"),
+        ("metrics.jsonl", '{"update": 1, "steps": 1' + "0" * 400 + "}"),
         ("environment.json", '[{"command": [3]}]'),
         ("environment.json", "3"),
         ("summary.json", "[1]"),
@@ -79,6 +86,15 @@ def test_malformed_files_are_named(path, name, text):
 )
 def test_bad_values_are_refused(path, values):
     np.savez(path / "values.npz", values=values)
+    with pytest.raises(UsageError, match=r"values\.npz is malformed"):
+        load_run(path)
+
+
+def test_a_broken_header_of_values_is_refused(path):
+    file = io.BytesIO()
+    np.save(file, np.zeros((7, 3)))
+    with zipfile.ZipFile(path / "values.npz", "w") as archive:
+        archive.writestr("values.npy", file.getvalue().replace(b"}", b" "))
     with pytest.raises(UsageError, match=r"values\.npz is malformed"):
         load_run(path)
 

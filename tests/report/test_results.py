@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from synthetic import agent, config, write_run
 
 from allgoals.errors import UsageError
 from allgoals.report.load import load_run
@@ -17,6 +16,7 @@ from allgoals.report.results import (
     without_seed,
 )
 from allgoals.report.statistics import bootstrap_interval
+from tests.report.synthetic import agent, config, write_run
 
 
 def load(*paths):

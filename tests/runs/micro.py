@@ -1,36 +1,112 @@
-"""Micro runs: whole experiments that take less than a second once compiled."""
+"""Micro runs: whole experiments that take about a second once compiled."""
 
+import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 from allgoals.algorithms import ALGORITHMS
+from allgoals.algorithms.base import Algorithm
 from allgoals.envs.gridworld import Gridworld
-from allgoals.experiment import EvaluationOptions, Experiment
+from allgoals.experiment import EvaluationOptions, Experiment, to_dict
 from allgoals.presets import preset
+from allgoals.runs.directory import RunDirectory
 
+NAMES = list(ALGORITHMS)
 SMALL_Q = dict(width=16, layers=1, minibatch_size=16, epochs=1)
 SMALL_PPO = dict(width=16, actor_layers=1, critic_layers=1, num_minibatches=2, epochs=1)
-NAMES = list(ALGORITHMS)
+CLOCK = {"seconds", "steps_per_second"}  # columns of the metrics that no two runs share
 
-
-def _small(algorithm, name: str):
-    """The algorithm with networks and minibatches of the smallest sizes that still learn."""
-    if name.startswith("dual"):
-        other = name.removeprefix("dual_leo_")
-        parts = {part: _small(getattr(algorithm, part), part) for part in ("leo", other)}
-        return replace(algorithm, **parts)
-    return replace(algorithm, **(SMALL_PPO if name == "ppo" else SMALL_Q))
+# What to type after `allgoals train` to get micro("leo").
+FLAGS = """gridworld/leo --env.size 6 --env.max-steps 20 --steps 1280 --num-envs 8 --num-steps 4
+    --algorithm.width 16 --algorithm.layers 1 --algorithm.minibatch-size 16 --algorithm.epochs 1
+    --log-every 2 --checkpoint-every 4 --evaluation.times 2 --evaluation.num-envs 32
+    --evaluation.max-steps 20""".split()
 
 
 def micro(name: str = "leo", updates: int = 40, **changes) -> Experiment:
-    """gridworld/NAME with a 6x6 map and 32 steps per update."""
+    """gridworld/NAME on a 6x6 map, with 32 steps per update."""
     experiment = preset(f"gridworld/{name}")
     sizes = dict(
-        env=Gridworld(size=6, max_steps=20), algorithm=_small(experiment.algorithm, name),
+        env=Gridworld(size=6, max_steps=20), algorithm=_small(name, experiment.algorithm),
         num_envs=8, num_steps=4, steps=updates * 32, log_every=2, checkpoint_every=4,
         evaluation=EvaluationOptions(times=2, num_envs=32, max_steps=20),
     )  # fmt: skip
     return replace(experiment, **(sizes | changes))
+
+
+def _small(name: str, algorithm: Algorithm) -> Algorithm:
+    """The algorithm with the smallest networks and minibatches that still learn."""
+    if name.startswith("dual_leo_"):
+        parts = ("leo", name.removeprefix("dual_leo_"))
+        return replace(
+            algorithm, **{part: _small(part, getattr(algorithm, part)) for part in parts}
+        )
+    return replace(algorithm, **(SMALL_PPO if name == "ppo" else SMALL_Q))
+
+
+def prepare(path: Path, experiment: Experiment) -> Path:
+    """A run directory with nothing but its configuration, to be begun with --resume."""
+    RunDirectory.create(path, to_dict(experiment)).unlock()
+    return path
+
+
+def start(*words: str | Path, before: tuple[str, ...] = (), **environment: str) -> subprocess.Popen:
+    """The command line as a program of its own, its output and errors in one pipe."""
+    command = [*before, sys.executable, "-m", "allgoals", *map(str, words)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=os.environ | environment,
+    )  # fmt: skip
+
+
+def finish(process: subprocess.Popen, timeout: float = 120) -> tuple[int, str]:
+    """How a program ended and what it said."""
+    try:
+        said, _ = process.communicate(timeout=timeout)
+    finally:
+        process.kill()
+    return process.returncode, said
+
+
+def train(path: Path, **environment: str) -> tuple[int, str]:
+    """Begin or continue a prepared run in a process of its own."""
+    return finish(start("train", "--resume", path, **environment))
+
+
+def rows(path: Path, name: str = "metrics.jsonl") -> list[dict]:
+    return RunDirectory(path).rows(name)
+
+
+def summary(path: Path) -> dict:
+    return json.loads((path / "summary.json").read_text())
+
+
+def wait_until(holds, process: subprocess.Popen, timeout: float = 120) -> None:
+    """Wait for something a program does."""
+    end = time.monotonic() + timeout
+    while not holds():
+        assert process.poll() is None, f"it ended too early: {process.stdout.read()}"
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.005)
+
+
+def newest_step(path: Path) -> int:
+    """The newest checkpoint that counts, 0 if there is none."""
+    manifests = path.glob("checkpoints/*/MANIFEST.json")
+    return max((int(manifest.parent.name) for manifest in manifests), default=0)
+
+
+def timeless(path: Path) -> list[dict]:
+    """The metrics without what the clock wrote."""
+    return [{k: v for k, v in row.items() if k not in CLOCK} for row in rows(path)]
+
+
+def check_same_end(path: Path, reference: Path) -> None:
+    """The same parameters to the last bit, and the same rows: no gap, no repetition."""
+    assert summary(path)["parameters_sha256"] == summary(reference)["parameters_sha256"]
+    assert timeless(path) == timeless(reference)
+    assert rows(path, "evaluations.jsonl") == rows(reference, "evaluations.jsonl")

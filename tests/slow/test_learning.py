@@ -1,6 +1,6 @@
 """Every algorithm learns: the real loop on a 7x7 maze, and values against value iteration.
 
-Thresholds: a random walk of 50 steps reaches a third of this maze's goals (measured: 0.35 mean over
+Thresholds: a random walk of 50 steps reaches a third of this maze's goals (measured: 0.34 mean over
 goals); 0.9 asks for a policy that goes where it is told. Seeds are fixed, so a failure is a change.
 """
 
@@ -24,13 +24,15 @@ from tests.oracles import optimal_q
 pytestmark = pytest.mark.slow
 MAZE = Gridworld(size=7, wall_probability=0.25, map_seed=1, max_steps=50)
 THRESHOLD = 0.9
-STEPS = {"naive_all_goals": 60_000, "leo": 150_000}
+STEPS = {"naive_all_goals": 60_000}  # it learns G times from each
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_learns_a_small_maze(name):
     experiment = preset(f"gridworld/{name}")
-    experiment = replace(experiment, env=MAZE, steps=STEPS.get(name, 400_000), num_envs=32, num_steps=16)
+    experiment = replace(
+        experiment, env=MAZE, steps=STEPS.get(name, 400_000), num_envs=32, num_steps=16
+    )
     task = build_task(experiment)
     trainer = build_trainer(experiment, task)
     state = jax.jit(trainer.init)(jax.random.key(0))
@@ -45,7 +47,7 @@ def test_learns_a_small_maze(name):
     [("leo", Leo, 400), ("pqn", Pqn, 6000), ("naive_all_goals", Pqn, 400)],
 )
 def test_learned_values_are_those_of_value_iteration(name, algorithm, updates):
-    """Every state, action and goal, after random behaviour: within 0.05, as far as a sigmoid goes."""
+    """Every state, action and goal, from random behaviour, within 0.05: a sigmoid never is 1."""
     env = Gridworld(size=4, wall_probability=0.2, map_seed=0, max_steps=20)
     task = make_task("gridworld", env)
     sizes = dict(width=64, layers=2, minibatch_size=128, epochs=2, learning_rate=3e-3, gamma=0.9)

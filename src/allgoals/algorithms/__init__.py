@@ -1,8 +1,8 @@
 """Every algorithm by name, with the paper's hyperparameters."""
 
 from allgoals.algorithms.base import Algorithm, Dual
-from allgoals.algorithms.dual_leo_pqn import DualLeoPqn
 from allgoals.algorithms.dual_leo_ppo import DualLeoPpo
+from allgoals.algorithms.dual_leo_pqn import DualLeoPqn
 from allgoals.algorithms.leo import Leo
 from allgoals.algorithms.ppo import Ppo
 from allgoals.algorithms.pqn import Pqn

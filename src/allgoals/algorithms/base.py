@@ -1,12 +1,14 @@
 """What every algorithm is: a frozen record of hyperparameters with three pure methods."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, Protocol, dataclass_transform, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, dataclass_transform, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 
+from allgoals.learning.bootstrap import next_values
+from allgoals.learning.minibatch import take_rows
 from allgoals.types import Array, Key, Metrics, Obs, PyTree, Rollout, Task
 
 
@@ -69,6 +71,32 @@ def goal_features(task: Task, goal: Array) -> PyTree:
 def pick(values: Array, index: Array) -> Array:
     """One entry of the last axis each. values [..., K], index [...] -> [...]"""
     return jnp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+
+
+class CommandedRows(NamedTuple):
+    """What targets for the commanded goal are made of. [T, N] each"""
+
+    reward: Array
+    terminated: Array  # no further value: the goal is reached, or the episode is over
+    cut: Array  # the next row has another goal or another episode
+    next_value: Array  # of the state arrived at, for this row's goal
+
+
+def commanded_rows(
+    rollout: Rollout, value: Array, evaluate: Callable[[Obs, Array], Array]
+) -> CommandedRows:
+    """From the `value` [T, N] that acting computed and `evaluate(obs [N], goal [N]) -> [N]`."""
+    done = pick(rollout.outcome.done, rollout.goal)
+
+    def of_rows(t: Array, n: Array) -> Array:
+        return evaluate(*take_rows((rollout.next_obs, rollout.goal), t, n))
+
+    return CommandedRows(
+        reward=pick(rollout.outcome.reward, rollout.goal),
+        terminated=done | rollout.terminated,
+        cut=done | rollout.ended,
+        next_value=next_values(value, rollout.ended, rollout.truncated & ~done, of_rows),
+    )
 
 
 def divisions_of_parts(

@@ -53,9 +53,7 @@ class Leo:
         epsilon = linear(self.epsilon_start, self.epsilon_end, self.epsilon_decay, progress)
         return epsilon_greedy(key, q, epsilon if explore else 0.0), best
 
-    def q_values(
-        self, task: Task, model: Model, obs: Obs, goal: Array
-    ) -> tuple[Array, Array]:
+    def q_values(self, task: Task, model: Model, obs: Obs, goal: Array) -> tuple[Array, Array]:
         """The commanded goal's value of each action [N, A], and every goal's best value [N, G]."""
         q = model(obs)  # [N, A, G]
         return jnp.take_along_axis(q, goal[:, None, None], axis=2)[..., 0], q.max(axis=1)

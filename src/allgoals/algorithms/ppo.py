@@ -1,17 +1,22 @@
 """PPO, told its goal: the clipped policy gradient on the commanded goal alone.
 
-    A_t  generalised advantage estimate; a reached goal ends its segment, a time limit bootstraps
-    L = -E min(w A, clip(w, 1 - c, 1 + c) A) + k_v (V - G)^2 - k_e H(pi),     w = pi / pi_old
+A_t  generalised advantage estimate; a reached goal ends its segment, a time limit bootstraps
+L = -E min(w A, clip(w, 1 - c, 1 + c) A) + k_v (V - G)^2 - k_e H(pi),     w = pi / pi_old
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 
-from allgoals.algorithms.base import example_inputs, goal_features, hyperparameters, pick
+from allgoals.algorithms.base import (
+    commanded_rows,
+    example_inputs,
+    goal_features,
+    hyperparameters,
+)
 from allgoals.learning import distributions
-from allgoals.learning.bootstrap import next_values
 from allgoals.learning.minibatch import learn_in_minibatches, take_rows
 from allgoals.learning.model import Model
 from allgoals.learning.schedules import annealed
@@ -96,19 +101,9 @@ class Ppo:
         )  # fmt: skip
 
     def advantages(self, task: Task, model: Model, rollout: Rollout) -> Array:
-        reward = pick(rollout.outcome.reward, rollout.goal)
-        done = pick(rollout.outcome.done, rollout.goal)
         value = rollout.extras["value"]
-
-        def evaluate(t: Array, n: Array) -> Array:
-            obs, goal = take_rows((rollout.next_obs, rollout.goal), t, n)
-            return self.value(task, model, obs, goal)
-
-        next_value = next_values(value, rollout.ended, rollout.truncated & ~done, evaluate)
-        return generalised_advantages(
-            reward, done | rollout.terminated, done | rollout.ended,
-            value, next_value, self.gamma, self.gae_lambda,
-        )  # fmt: skip
+        rows = commanded_rows(rollout, value, partial(self.value, task, model))
+        return generalised_advantages(*rows, value, self.gamma, self.gae_lambda)
 
     def loss(
         self, logits: Array, value: Array, batch: Rollout, advantage: Array, target: Array
@@ -121,9 +116,7 @@ class Ppo:
         value_loss = 0.5 * jnp.square(value - target).mean()
         entropy = distributions.entropy(logits).mean()
         loss = (
-            policy_loss
-            + self.value_coefficient * value_loss
-            - self.entropy_coefficient * entropy
+            policy_loss + self.value_coefficient * value_loss - self.entropy_coefficient * entropy
         )
         return loss, {
             "policy_loss": policy_loss,

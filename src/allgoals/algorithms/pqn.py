@@ -7,14 +7,20 @@ g is the commanded goal and, as `relabel` says, others: random ones, achieved on
 actions, may use Q(lambda).
 """
 
+from functools import partial
 from typing import Literal
 
 import jax
 import jax.numpy as jnp
 
-from allgoals.algorithms.base import example_inputs, goal_features, hyperparameters, pick
+from allgoals.algorithms.base import (
+    commanded_rows,
+    example_inputs,
+    goal_features,
+    hyperparameters,
+    pick,
+)
 from allgoals.goals.relabel import relabel
-from allgoals.learning.bootstrap import next_values
 from allgoals.learning.exploration import epsilon_greedy
 from allgoals.learning.minibatch import learn_in_minibatches, take_rows
 from allgoals.learning.model import Model
@@ -59,9 +65,7 @@ class Pqn:
         epsilon = linear(self.epsilon_start, self.epsilon_end, self.epsilon_decay, progress)
         return epsilon_greedy(key, q, epsilon if explore else 0.0), best
 
-    def q_values(
-        self, task: Task, model: Model, obs: Obs, goal: Array
-    ) -> tuple[Array, Array]:
+    def q_values(self, task: Task, model: Model, obs: Obs, goal: Array) -> tuple[Array, Array]:
         """The goal's value of each action [N, A] and the best of them [N]."""
         q = model(obs, goal_features(task, goal))
         return q, q.max(axis=-1)
@@ -121,32 +125,20 @@ class Pqn:
 
     def commanded_targets(self, task: Task, model: Model, rollout: Rollout) -> Array:
         """Q(lambda) targets of the commanded goal. [T, N]"""
-        reward = pick(rollout.outcome.reward, rollout.goal)
-        done = pick(rollout.outcome.done, rollout.goal)
+        evaluate = partial(self.value, task, model)
+        rows = commanded_rows(rollout, rollout.extras, evaluate)
+        return lambda_returns(*rows, self.gamma, self.q_lambda)
 
-        def evaluate(t: Array, n: Array) -> Array:
-            obs, goal = take_rows((rollout.next_obs, rollout.goal), t, n)
-            return self.value(task, model, obs, goal)
+    def hindsight_targets(self, task: Task, model: Model, rollout: Rollout, goal: Array) -> Array:
+        """One-step targets of other goals, evaluated N rows at a time. [T, N, K]"""
+        steps, envs, relabels = goal.shape
 
-        next_best = next_values(
-            rollout.extras, rollout.ended, rollout.truncated & ~done, evaluate
-        )
-        return lambda_returns(
-            reward, done | rollout.terminated, done | rollout.ended,
-            next_best, self.gamma, self.q_lambda,
-        )  # fmt: skip
+        def evaluate(row: Array) -> Array:
+            t, k = jnp.unravel_index(row, (steps, relabels))
+            return self.value(task, model, take_rows(rollout.next_obs, t), goal[t, :, k])  # [N]
 
-    def hindsight_targets(
-        self, task: Task, model: Model, rollout: Rollout, goal: Array
-    ) -> Array:
-        """One-step targets of other goals, evaluated a minibatch at a time. [T, N, K]"""
-
-        def evaluate(rows: Array) -> Array:
-            t, n, k = jnp.unravel_index(rows, goal.shape)
-            return self.value(task, model, take_rows(rollout.next_obs, t, n), goal[t, n, k])
-
-        blocks = jnp.arange(goal.size).reshape(-1, goal.shape[1] * goal.shape[2])
-        next_best = jax.lax.map(evaluate, blocks).reshape(goal.shape)
+        next_best = jax.lax.map(evaluate, jnp.arange(steps * relabels))
+        next_best = next_best.reshape(steps, relabels, envs).swapaxes(1, 2)
         reward = jnp.take_along_axis(rollout.outcome.reward, goal, axis=-1)
         done = jnp.take_along_axis(rollout.outcome.done, goal, axis=-1)
         return one_step(reward, done | rollout.terminated[..., None], next_best, self.gamma)

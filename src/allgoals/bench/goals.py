@@ -1,7 +1,7 @@
 """How the time of one update grows with the number of goals: LEO against naive relabelling.
 
-Both collect the same rollout and learn about every goal from every transition of it, LEO in one pass
-of its network, naive relabelling in one pass per goal.
+Both collect the same rollout and learn about every goal from every transition of it: LEO in one
+pass of its network, naive relabelling in one pass per goal.
 """
 
 import math
@@ -75,7 +75,9 @@ def _time(
 def table(timings: list[Timing]) -> str:
     """Times and ratios to LEO at the same number of goals."""
     leo = {t.goals: t.seconds for t in timings if t.algorithm == "leo"}
-    lines = [f"{'algorithm':16}{'goals':>7}{'ms/update':>12}{'spread':>9}{'steps/s':>11}{'/ LEO':>9}"]
+    lines = [
+        f"{'algorithm':16}{'goals':>7}{'ms/update':>12}{'spread':>9}{'steps/s':>11}{'/ LEO':>9}"
+    ]
     for t in timings:
         ratio = t.seconds / leo[t.goals] if t.goals in leo else math.nan
         lines.append(

@@ -1,10 +1,11 @@
 """The command line: reads words, calls the library, shows what comes back."""
 
-import os
 import sys
+import warnings
 from importlib import import_module
 
 from allgoals import __version__
+from allgoals.cli.output import silence
 from allgoals.errors import AllgoalsError, UsageError, unknown
 
 COMMANDS = {
@@ -21,14 +22,21 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> None:
     """Runs one command; the exit code says how it ended."""
     argv = sys.argv[1:] if argv is None else argv
+    sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold what cannot be shown
+    warnings.showwarning = lambda message, *_: print(f"allgoals: {message}", file=sys.stderr)
     try:
-        _dispatch(argv)
-        sys.stdout.flush()
+        try:
+            _dispatch(argv)
+        finally:
+            sys.stdout.flush()
     except AllgoalsError as error:
         print(f"allgoals: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader of our output has gone, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        silence()
+    except OSError as error:  # a disk or a file that refuses
+        print(f"allgoals: {error}", file=sys.stderr)
+        sys.exit(74)
     except KeyboardInterrupt:
         print("\nallgoals: interrupted", file=sys.stderr)
         sys.exit(130)

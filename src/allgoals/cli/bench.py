@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from allgoals.cli.parse import parse
+from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
 
@@ -42,8 +42,8 @@ def _goals(words: GoalsWords) -> None:
         raise UsageError("the largest gridworld has 65536 goals")
     if words.out and words.out.suffix not in (".png", ".svg"):
         raise UsageError(f"--out {words.out}: a figure is a .png or .svg file")
-    if words.out and not words.out.absolute().parent.is_dir():
-        raise UsageError(f"--out {words.out}: no such directory")
+    if words.out:
+        check_file(words.out)
     from allgoals.bench.goals import draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
 
@@ -53,7 +53,8 @@ def _goals(words: GoalsWords) -> None:
     for timing in measure(words.sizes, repeats=words.repeats, **sizes):
         timings.append(timing)
         if not words.json:
-            print(f"{timing.algorithm} with {timing.goals} goals: {timing.seconds:.4f} s per update")
+            who = f"{timing.algorithm} with {timing.goals} goals"
+            print(f"{who}: {timing.seconds:.4f} s per update")
     print(json.dumps([asdict(t) for t in timings], indent=2) if words.json else table(timings))
     if words.out:
         draw(timings, words.out)

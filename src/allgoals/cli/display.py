@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from allgoals.cli.output import say
 from allgoals.runs.train import Observer
 from allgoals.types import Task
 
@@ -70,7 +71,10 @@ class Display(Observer):
 
     def _say(self, text: str) -> None:
         """A line that stays."""
-        self.console.print(Text(text))
+        if self.live:
+            self.console.print(Text(text))
+        else:
+            say(text)
 
     def _show(self, text: str, final: bool = False) -> None:
         """A line that the next one replaces; elsewhere than in a terminal, now and then."""
@@ -78,7 +82,7 @@ class Display(Observer):
             self.live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)
         elif final or time.monotonic() - self.last_line > PLAIN_INTERVAL:
             self.last_line = time.monotonic()
-            print(text, flush=True)
+            say(text)
 
 
 def _is_terminal() -> bool:

@@ -3,10 +3,12 @@
 import os
 import platform
 import shutil
+from dataclasses import dataclass
 
 from allgoals.cli.parse import parse
 
 
+@dataclass(frozen=True)
 class Words:
     """What this machine has, to send with a bug report."""
 

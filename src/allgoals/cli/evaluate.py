@@ -6,17 +6,17 @@ from pathlib import Path
 
 import tyro
 
-from allgoals.cli.parse import parse
+from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError
-from allgoals.experiment import Count
+from allgoals.experiment import MaybeCount
 
 
 @dataclass(frozen=True)
 class Words:
     run: tyro.conf.Positional[Path]  # a run directory
-    episodes: Count | None = None  # episodes per goal; by default as in training
-    max_steps: Count | None = None  # steps per episode at most
-    num_envs: Count | None = None  # episodes run side by side
+    episodes: MaybeCount = None  # episodes per goal; by default as in training
+    max_steps: MaybeCount = None  # steps per episode at most
+    num_envs: MaybeCount = None  # episodes run side by side
     out: Path | None = None  # also write the results as JSON
 
 
@@ -30,12 +30,12 @@ def run(argv: list[str]) -> None:
     for name, value in changes.items():
         if value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be 1 or more, not {value}")
-    if words.out and not words.out.absolute().parent.is_dir():
-        raise UsageError(f"--out {words.out}: no such directory")
+    if words.out:
+        check_file(words.out)
     results, names = _evaluate(words.run, changes)
+    print(table(results, names))
     if words.out:
         words.out.write_text(json.dumps({"goals": names, **results}, indent=2) + "\n")
-    print(table(results, names))
 
 
 def _evaluate(path: Path, changes: dict[str, int]) -> tuple[dict, tuple[str, ...]]:

@@ -32,6 +32,6 @@ def run(argv: list[str]) -> None:
         csv.writer(sys.stdout, lineterminator="\n").writerows([("id", "name"), *found])
         return
     for i, name in found:
-        mark = "  (cannot be reached)" if goals.reachable is not None and not goals.reachable[i] else ""
-        print(f"{i:5}  {name}{mark}")
+        lost = goals.reachable is not None and not goals.reachable[i]
+        print(f"{i:5}  {name}" + ("  (cannot be reached)" if lost else ""))
     print(f"{len(found)} of {len(goals.names)} goals")

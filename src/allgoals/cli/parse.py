@@ -1,9 +1,12 @@
 """Command-line words into records, with tyro."""
 
-import sys
+import os
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
+
+from allgoals.errors import UsageError
 
 T = TypeVar("T")
 
@@ -15,9 +18,10 @@ def parse(kind: type[T], argv: list[str], prog: str, default: Any = tyro.MISSING
     return tyro.cli(kind, args=argv, prog=prog, default=default)
 
 
-def is_help(argv: list[str]) -> bool:
-    return not argv or argv[0] in ("-h", "--help")
-
-
-def warn(message: str) -> None:
-    print(f"allgoals: {message}", file=sys.stderr)
+def check_file(path: Path) -> None:
+    """A place where a file can be written, told before any work."""
+    parent = path.absolute().parent
+    if os.path.isdir(path) or not os.path.isdir(parent):
+        raise UsageError(f"--out {path}: not a file in an existing directory")
+    if not os.access(parent, os.W_OK):
+        raise UsageError(f"--out {path}: cannot write there")

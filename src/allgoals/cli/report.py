@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tyro
 
-from allgoals.cli.parse import parse
+from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError
 
 
@@ -19,8 +19,7 @@ def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals report")
     if not words.runs:
         raise UsageError("which runs? allgoals report RUN...")
-    if words.out.is_dir() or not words.out.absolute().parent.is_dir():
-        raise UsageError(f"--out {words.out}: not a file in an existing directory")
+    check_file(words.out)
     from allgoals.report import write_report
 
     write_report(list(words.runs), words.out)

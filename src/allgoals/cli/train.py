@@ -1,7 +1,5 @@
 """allgoals train: run an experiment, or continue one."""
 
-import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Generic, TypeVar
@@ -9,7 +7,9 @@ from typing import Annotated, Generic, TypeVar
 import tyro
 
 from allgoals import __version__
+from allgoals.cli.output import say
 from allgoals.errors import UsageError
+from allgoals.runs.signals import Signals
 
 USAGE = """\
 usage: allgoals train TASK/ALGORITHM [options]
@@ -32,12 +32,12 @@ def run(argv: list[str]) -> None:
     if argv[:1] == ["--resume"]:
         if len(argv) != 2:
             raise UsageError("--resume takes a run directory and nothing else")
-        return _resume(Path(argv[1]))
+        return _resume(Path(argv[1]), Signals().listen())
     if not argv or argv[0].startswith("-"):
         return _usage(argv)
     if "--resume" in argv:
         raise UsageError("a run is resumed as it was begun: allgoals train --resume RUN")
-    _train(argv[0], argv[1:])
+    _train(argv[0], argv[1:], Signals().listen())  # heard while jax is loading, too
 
 
 def _usage(argv: list[str]) -> None:
@@ -51,7 +51,7 @@ def _usage(argv: list[str]) -> None:
         raise UsageError(f"{wrong}\n\n{text}")
 
 
-def _train(name: str, argv: list[str]) -> None:
+def _train(name: str, argv: list[str], signals: Signals) -> None:
     from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
@@ -62,14 +62,14 @@ def _train(name: str, argv: list[str]) -> None:
         words = parse(kind, argv, f"allgoals train {name}", Words(default))
     except ValueError as error:  # an environment refused its fields
         raise UsageError(str(error)) from None
-    _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name)
+    _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name, signals)
 
 
-def _resume(path: Path) -> None:
+def _resume(path: Path, signals: Signals) -> None:
     from allgoals.runs.directory import RunDirectory
 
     RunDirectory.open(path)
-    _run(lambda **kw: _library().resume(path, **kw), str(path))
+    _run(lambda **kw: _library().resume(path, **kw), str(path), signals)
 
 
 def _library():
@@ -78,17 +78,14 @@ def _library():
     return api
 
 
-def _run(work, name: str) -> None:
+def _run(work, name: str, signals: Signals) -> None:
     """Run with signals answered and progress shown."""
     from allgoals.cli.display import Display
-    from allgoals.runs.signals import Signals
 
-    print(f"allgoals {__version__}: {name}", flush=True)
-    warnings.showwarning = lambda message, *_: print(f"allgoals: {message}", file=sys.stderr)
-    signals = Signals().listen()
+    say(f"allgoals {__version__}: {name}")
     with Display() as display:
         run = work(observer=display, signals=signals)
-    print(summary(run))
+    say(summary(run))
 
 
 def summary(run) -> str:

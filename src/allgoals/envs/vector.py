@@ -52,7 +52,7 @@ class VectorEnv:
         return self._restart(state, step.terminated | step.truncated), step
 
     def _restart(self, state: VectorState, ended: Array) -> VectorState:
-        """Give every ended environment a world of its own, at a cost that grows with their number."""
+        """Give every ended environment a fresh world; the cost grows with their number."""
         rows = jnp.argsort(~ended, stable=True)  # the ended ones first
         count = ended.sum(dtype=jnp.int32)
 

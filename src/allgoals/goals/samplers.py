@@ -50,7 +50,7 @@ def uniform(key: Key, tracker: GoalTracker, n: int) -> Array:
 
 
 def seen_only(key: Key, tracker: GoalTracker, n: int) -> Array:
-    """The paper's autocurriculum: uniform over the goals observed so far, over all before any is."""
+    """The paper's autocurriculum: uniform over goals observed so far (all, before any is)."""
     eligible = tracker.seen | ~tracker.seen.any()
     return uniform_from_mask(key, eligible, (n,))
 

@@ -31,7 +31,11 @@ def learn_in_minibatches(
     key_order, key_steps = jax.random.split(key)
     order = jnp.concatenate([shuffled(each) for each in jax.random.split(key_order, epochs)])
     keys = jax.random.split(key_steps, len(order))
-    learner, metrics = jax.lax.scan(lambda l, step: learn(l, *step), learner, (order, keys))
+
+    def step(learner: Learner, of_step: tuple[Array, Key]) -> tuple[Learner, Metrics]:
+        return learn(learner, *of_step)
+
+    learner, metrics = jax.lax.scan(step, learner, (order, keys))
     return learner, jax.tree.map(jnp.mean, metrics)
 
 

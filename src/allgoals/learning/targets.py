@@ -23,7 +23,7 @@ def lambda_returns(
     gamma: Array | float,
     lambda_: Array | float,
 ) -> Array:
-    """G_t = r_t + gamma (1 - terminated_t) ((1 - l_t) V(s_{t+1}) + l_t G_{t+1}), l_t = 0 on a cut."""
+    """G_t = r_t + gamma (1 - terminated_t) ((1 - l) V(s_{t+1}) + l G_{t+1}), l = 0 on a cut."""
 
     def earlier(g_next: Array, row: tuple[Array, ...]) -> tuple[Array, Array]:
         reward, terminated, cut, next_value = row
@@ -39,8 +39,8 @@ def generalised_advantages(
     reward: Array,
     terminated: Array,
     cut: Array,
-    value: Array,
     next_value: Array,
+    value: Array,
     gamma: Array | float,
     lambda_: Array | float,
 ) -> Array:

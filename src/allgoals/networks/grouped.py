@@ -1,6 +1,6 @@
 """Multiply every row with the matrix of its own group: the heart of the chosen-action head.
 
-The all-goals loss needs Q(s, a, g) for the taken action and every goal, one matrix of the head in A.
+The all-goals loss needs Q(s, a, g) for the taken action and every goal: one matrix of A.
 Rows are sorted by action and cut into blocks of one action each; a block is one matrix product.
 Exact for any mix of actions, at the cost of rows / block + A products.
 """

@@ -89,4 +89,3 @@ class ActorCritic(nn.Module):
         critic = Torso(self.width, self.critic_layers)(x)
         value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0))(critic)[:, 0]
         return logits, _bound(value, self.bounded)
-

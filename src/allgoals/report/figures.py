@@ -69,7 +69,7 @@ def band(curve: Curve, style: Style) -> Band:
 
 def success_chart(bands: Sequence[Band]) -> Markup:
     """Success from 0 to 1 against steps."""
-    figure, axes = _figure(5.4, 3.4)
+    figure, axes = _figure(4.8, 3.1)
     for one in bands:
         axes.fill_between(one.x, one.low, one.high, color=one.style.colour, alpha=0.18, linewidth=0)
         _plot(axes, one, linewidth=1.8, marker="o", markersize=3)

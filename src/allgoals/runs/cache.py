@@ -11,7 +11,7 @@ import platformdirs
 
 
 def enable_compile_cache() -> Path | None:
-    """Point jax at a cache of this machine and version, unless the user chose one or it cannot be."""
+    """Point jax at a cache of this machine and version, unless the user chose one."""
     if jax.config.jax_compilation_cache_dir:
         return Path(jax.config.jax_compilation_cache_dir)
     root = os.environ.get("ALLGOALS_CACHE_DIR") or platformdirs.user_cache_dir("allgoals")

@@ -94,7 +94,7 @@ class Checkpoints:
         return sorted((p for p in found if p.name.isdecimal() and p.is_dir()), key=_update)
 
     def restore(self, template: State) -> tuple[int, State] | None:
-        """The newest good step, in the form of a template of shapes; None if none was ever saved."""
+        """The newest good step, in the form of a template of shapes; None if none was saved."""
         problems = []
         for step in reversed(self.steps()):
             if not (step / MANIFEST).exists():

@@ -40,10 +40,10 @@ class RunDirectory:
     def create(cls, path: Path, config: dict[str, Any]) -> "RunDirectory":
         """A new run: a directory becomes one when its configuration is in it."""
         directory = cls(path)
-        with writing(path):
+        with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
         directory.lock()
-        write_json(path / "config.json", {"format": FORMAT, "experiment": config})
+        directory.write("config.json", {"format": FORMAT, "experiment": config})
         return directory
 
     @classmethod
@@ -57,7 +57,7 @@ class RunDirectory:
 
     def lock(self) -> None:
         """Hold the run for this process until it ends, however it ends."""
-        with writing(self.path / "lock"):
+        with _writing(self.path / "lock"):
             handle = open(self.path / "lock", "a+")  # noqa: SIM115 (held for life)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,10 +84,12 @@ class RunDirectory:
         return data.get("experiment")
 
     def write(self, name: str, data: Any) -> None:
-        write_json(self.path / name, data)
+        with _writing(self.path / name):
+            write_json(self.path / name, data)
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        write_bytes(self.path / name, data)
+        with _writing(self.path / name):
+            write_bytes(self.path / name, data)
 
     def read(self, name: str) -> Any:
         """The contents of a JSON file, or None if the run has none."""
@@ -95,7 +97,7 @@ class RunDirectory:
         return read_json(path) if path.exists() else None
 
     def append(self, name: str, row: dict[str, Any]) -> None:
-        with writing(self.path / name), open(self.path / name, "a") as file:
+        with _writing(self.path / name), open(self.path / name, "a") as file:
             file.write(json.dumps(row) + "\n")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
@@ -117,7 +119,16 @@ class RunDirectory:
     def keep_rows(self, name: str, keep: Callable[[dict[str, Any]], bool]) -> None:
         """Drop the rows that a resumed run will write again."""
         kept = [json.dumps(row) + "\n" for row in self.rows(name) if keep(row)]
-        write_text(self.path / name, "".join(kept))
+        self.write_bytes(name, "".join(kept).encode())
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say which file of a run could not be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise SaveError(f"cannot write {path}: {error}") from error
 
 
 def new_path(root: Path, name: str) -> Path:
@@ -174,23 +185,13 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write so that a crash leaves the old file or the new one, never half of it."""
     temporary = path.with_name(path.name + ".tmp")
-    with writing(path):
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        failpoint(f"replacing_{path.name}")
-        os.replace(temporary, path)
-        sync_directory(path.parent)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Say which file could not be written, and why."""
-    try:
-        yield
-    except OSError as error:
-        raise SaveError(f"cannot write {path}: {error}") from error
+    with open(temporary, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    failpoint(f"replacing_{path.name}")
+    os.replace(temporary, path)
+    sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

@@ -8,7 +8,7 @@ _passed: dict[str, int] = {}
 
 
 def failpoint(name: str) -> None:
-    """Acts when ALLGOALS_FAILPOINT is NAME=kill|raise|sleep, optionally NAME:N=... at the N-th pass."""
+    """Acts when ALLGOALS_FAILPOINT is NAME=kill|raise|sleep, or NAME:N=... at the N-th pass."""
     wanted, _, action = os.environ.get("ALLGOALS_FAILPOINT", "").partition("=")
     where, _, nth = wanted.partition(":")
     if where != name:

@@ -17,14 +17,14 @@ def layout(task: Task) -> dict[str, Any] | None:
     """Where walls, start and goals lie, for worlds that have a map."""
     if not isinstance(task.env, Gridworld):
         return None
-    cells = [[int(n) for n in name.removeprefix("position/").split("-")] for name in task.goals.names]
+    names = [name.removeprefix("position/") for name in task.goals.names]
     return {
         "kind": "grid",
         "size": task.env.size,
         "walls": np.argwhere(task.env.walls).tolist(),
         "start": list(task.env.start),
         "cells": task.env.free_cells.tolist(),
-        "goals": cells,
+        "goals": [[int(n) for n in name.split("-")] for name in names],
     }
 
 
