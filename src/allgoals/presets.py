@@ -25,7 +25,7 @@ def _gridworld_algorithm(name: str) -> Algorithm:
         return replace(algorithm, **SMALL_PPO)
     if name == "dual_leo_pqn":
         parts = dict(leo=replace(algorithm.leo, **SMALL_Q), pqn=replace(algorithm.pqn, **SMALL_Q))
-        return replace(algorithm, **parts)
+        return replace(algorithm, alpha=0.5, **parts)
     if name == "dual_leo_ppo":
         parts = dict(leo=replace(algorithm.leo, **SMALL_Q), ppo=replace(algorithm.ppo, **SMALL_PPO))
         return replace(algorithm, **parts)

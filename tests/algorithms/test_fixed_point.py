@@ -42,11 +42,12 @@ class TabularModel:
     def cell(self, position):
         return self.number[position[..., 0].astype(int) * ENV.size + position[..., 1]]
 
-    def __call__(self, obs, goal=None):
+    def __call__(self, obs, goal=None, method=None):
         q = self.table[self.cell(obs)]  # [B, A, G]
-        if goal is None:
-            return q
-        return jnp.take_along_axis(q, self.cell(goal)[:, None, None], axis=2)[..., 0]
+        if method == "best":
+            return q.max(axis=1)
+        index = goal if method == "commanded" else self.cell(goal)
+        return jnp.take_along_axis(q, index[:, None, None], axis=2)[..., 0]
 
 
 def experience(algorithm, model):

@@ -41,7 +41,7 @@ def test_blocks_equal_plain_products(mix, rows, groups):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 
-def test_the_chosen_head_is_a_column_of_the_whole():
+def test_every_view_of_the_head_is_a_part_of_the_whole():
     network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=4, num_goals=7, bounded=True)
     obs = jax.random.randint(jax.random.key(0), (40, 2), 0, 6)
     params = network.init(jax.random.key(1), obs)
@@ -50,6 +50,11 @@ def test_the_chosen_head_is_a_column_of_the_whole():
     assert every.shape == (40, 4, 7) and (every > 0).all() and (every < 1).all()
     chosen = network.apply(params, obs, action, method="chosen")
     np.testing.assert_allclose(chosen, every[jnp.arange(40), action], rtol=1e-5)
+    best = network.apply(params, obs, method="best")
+    np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
+    goal = jax.random.randint(jax.random.key(3), (40,), 0, 7)
+    commanded = network.apply(params, obs, goal, method="commanded")
+    np.testing.assert_allclose(commanded, every[jnp.arange(40), :, goal], rtol=1e-5)
 
 
 def test_the_head_begins_orthogonal():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -21,10 +22,12 @@ SMALL_PPO = dict(width=16, actor_layers=1, critic_layers=1, num_minibatches=2, e
 CLOCK = {"seconds", "steps_per_second"}  # columns of the metrics that no two runs share
 
 # What to type after `allgoals train` to get micro("leo").
-FLAGS = """gridworld/leo --env.size 6 --env.max-steps 20 --steps 1280 --num-envs 8 --num-steps 4
+FLAGS = shlex.split("""
+    gridworld/leo --env.size 6 --env.max-steps 20 --steps 1280 --num-envs 8 --num-steps 4
     --algorithm.width 16 --algorithm.layers 1 --algorithm.minibatch-size 16 --algorithm.epochs 1
-    --log-every 2 --checkpoint-every 4 --evaluation.times 2 --evaluation.num-envs 32
-    --evaluation.max-steps 20""".split()
+    --log-every 2 --checkpoint-every 8 --evaluation.times 2 --evaluation.num-envs 32
+    --evaluation.max-steps 20
+""")
 
 
 def micro(name: str = "leo", updates: int = 40, **changes) -> Experiment:
@@ -32,7 +35,7 @@ def micro(name: str = "leo", updates: int = 40, **changes) -> Experiment:
     experiment = preset(f"gridworld/{name}")
     sizes = dict(
         env=Gridworld(size=6, max_steps=20), algorithm=_small(name, experiment.algorithm),
-        num_envs=8, num_steps=4, steps=updates * 32, log_every=2, checkpoint_every=4,
+        num_envs=8, num_steps=4, steps=updates * 32, log_every=2, checkpoint_every=8,
         evaluation=EvaluationOptions(times=2, num_envs=32, max_steps=20),
     )  # fmt: skip
     return replace(experiment, **(sizes | changes))

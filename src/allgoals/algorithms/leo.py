@@ -55,8 +55,7 @@ class Leo:
 
     def q_values(self, task: Task, model: Model, obs: Obs, goal: Array) -> tuple[Array, Array]:
         """The commanded goal's value of each action [N, A], and every goal's best value [N, G]."""
-        q = model(obs)  # [N, A, G]
-        return jnp.take_along_axis(q, goal[:, None, None], axis=2)[..., 0], q.max(axis=1)
+        return model(obs, goal, method="commanded"), model(obs, method="best")
 
     def value(self, task: Task, model: Model, obs: Obs, goal: Array) -> Array:
         return self.q_values(task, model, obs, goal)[0].max(axis=-1)
@@ -88,7 +87,7 @@ class Leo:
         """R(s') + gamma max_a' Q(a' | s') for every goal. [T, N, G]"""
         next_best = next_values(
             rollout.extras, rollout.ended, rollout.truncated,
-            lambda t, n: model(take_rows(rollout.next_obs, t, n)).max(axis=1),
+            lambda t, n: model(take_rows(rollout.next_obs, t, n), method="best"),
         )  # fmt: skip
         no_future = rollout.outcome.done | rollout.terminated[..., None]
         return one_step(rollout.outcome.reward, no_future, next_best, self.gamma)

@@ -36,10 +36,10 @@ class Display(Observer):
 
     def compiling(self, task: Task, total_steps: int) -> None:
         self.total_steps = total_steps
-        goals = task.goals
+        reachable = task.goals.reachable
         text = f"{task.num_goals} goals, {task.num_actions} actions"
-        if goals.reachable is not None:
-            text += f"; {int((~goals.reachable).sum())} of the goals cannot be reached"
+        if reachable is not None and not reachable.all():
+            text += f"; {int((~reachable).sum())} of the goals cannot be reached"
         self._say(text)
         self._show("compiling")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import tyro
 
 from allgoals.cli.parse import check_file, parse
-from allgoals.errors import UsageError
 from allgoals.experiment import MaybeCount
+from allgoals.validation import check_fields
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,12 @@ class Words:
 
 def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals evaluate")
+    check_fields(words)
     changes = {
         name: value
         for name in ("episodes", "max_steps", "num_envs")
         if (value := getattr(words, name)) is not None
     }
-    for name, value in changes.items():
-        if value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be 1 or more, not {value}")
     if words.out:
         check_file(words.out)
     results, names = _evaluate(words.run, changes)

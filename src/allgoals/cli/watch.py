@@ -7,8 +7,8 @@ from typing import Annotated
 import tyro
 
 from allgoals.cli.parse import parse
-from allgoals.errors import UsageError
 from allgoals.experiment import Count
+from allgoals.validation import check_fields
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,7 @@ class Words:
 
 def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals watch")
-    if words.max_steps < 1:
-        raise UsageError(f"--max-steps must be 1 or more, not {words.max_steps}")
+    check_fields(words)
     from allgoals.render.clip import check_clip_path, far_goals, record
 
     check_clip_path(words.out)

@@ -51,13 +51,24 @@ class AllGoalsQ(nn.Module):
 
     def __call__(self, obs: Obs) -> Array:
         """Every action and every goal. [B, A, G]"""
-        q = jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
+        return _bound(self._unbounded(obs), self.bounded)
+
+    def commanded(self, obs: Obs, goal: Array) -> Array:
+        """Every action, one goal each. [B, A]"""
+        q = jnp.take_along_axis(self._unbounded(obs), goal[:, None, None], axis=2)[..., 0]
         return _bound(q, self.bounded)
+
+    def best(self, obs: Obs) -> Array:
+        """The best action's value, every goal; bounding keeps order, so it comes last. [B, G]"""
+        return _bound(self._unbounded(obs).max(axis=1), self.bounded)
 
     def chosen(self, obs: Obs, action: Array) -> Array:
         """The action taken, every goal. [B, G]"""
         q = grouped_matmul(self._features(obs), self.kernel, action) + self.bias[action]
         return _bound(q, self.bounded)
+
+    def _unbounded(self, obs: Obs) -> Array:  # [B, A, G]
+        return jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
 
     def _features(self, obs: Obs) -> Array:  # [B, H]
         return self.torso(self.encoder(obs))

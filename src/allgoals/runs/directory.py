@@ -1,13 +1,13 @@
 """One run, one directory: plain files that outlive the program. Nothing here needs jax.
 
-    config.json        the experiment, whole
-    environment.json   versions, machine, command; one entry per start
-    goals.json         names, which are reachable, and how to draw them
-    metrics.jsonl      one line per log interval
-    evaluations.jsonl  one line per evaluation, with the success of every goal
-    values.npz         for drawable tasks: the value of every goal from every cell
-    summary.json       written last: the hash of the parameters and the final success
-    checkpoints/       the whole train state
+config.json        the experiment, whole
+environment.json   versions, machine, command; one entry per start
+goals.json         names, which are reachable, and how to draw them
+metrics.jsonl      one line per log interval
+evaluations.jsonl  one line per evaluation, with the success of every goal
+values.npz         for drawable tasks: the value of every goal from every cell
+summary.json       written last: the hash of the parameters and the final success
+checkpoints/       the whole train state
 """
 
 import fcntl

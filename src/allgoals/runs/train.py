@@ -205,4 +205,3 @@ def check_finite(metrics: dict[str, float], update: int) -> None:
 def all_finite(tree: PyTree) -> jax.Array:
     leaves = [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]
     return jnp.all(jnp.stack([jnp.isfinite(x).all() for x in leaves]))
-

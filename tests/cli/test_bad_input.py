@@ -1,0 +1,225 @@
+"""Wrong words are answered at once, on one screen, by name, and nothing is written."""
+
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MOST_LINES = 24
+TRAIN = "train gridworld/leo"
+
+# A command line and a word that the answer must hold. RUN is a finished run, FILE a file,
+# FOLDER a folder that is not empty, SPARE a folder that is.
+WRONG_COMMANDS = [
+    ("", "no command"),
+    ("trian", "did you mean: train"),
+    ("Train", "did you mean: train"),
+    ("--nonsense", "'--nonsense'"),
+    ("'train gridworld/leo'", "'train gridworld/leo'"),
+]
+WRONG_EXPERIMENTS = [
+    ("train", "which experiment"),
+    ("train ''", "''"),
+    ("train gridworld", "gridworld/leo"),
+    ("train gridwrld/leo", "did you mean: gridworld"),
+    ("train gridworld/leoo", "did you mean: leo"),
+    ("train gridworld/LEO", "did you mean: leo"),
+    ("train leo/gridworld", "'leo'"),
+    ("train gridworld/../../x", "'../../x'"),
+    ("train ../../x/leo", "'..'"),
+    ("train --steps 10", "--steps"),
+    ("train gridworld/leo extra", "extra"),
+]
+WRONG_FLAGS = [
+    ("--stepss 10", "--steps"),
+    ("--algorithm.clip 0.1", "--algorithm.clip"),
+    ("--steps", "--steps"),
+    ("--steps ''", "--steps"),
+    ("--steps many", "'many'"),
+    ("--steps 2.5", "'2.5'"),
+    ("--steps nan", "'nan'"),
+    ("--steps inf", "'inf'"),
+    ("--steps 1e400", "'1e400'"),
+    ("--steps 1e999999999", "'1e999999999'"),
+    ("--steps 0", "--steps must be 1 or more"),
+    ("--steps -5", "--steps must be 1 or more"),
+    ("--steps 1e17", "--steps 100000000000000000"),
+    ("--num-envs 0", "--num-envs"),
+    ("--num-envs 1e9 --num-steps 1e6", "--num-envs"),
+    ("--num-steps -1", "--num-steps"),
+    ("--log-every 0", "--log-every"),
+    ("--checkpoint-every 0", "--checkpoint-every"),
+    ("--seed -1", "--seed"),
+    ("--seed 1e10", "--seed"),
+    ("--evaluation.times -1", "--evaluation.times"),
+    ("--evaluation.num-envs 0", "--evaluation.num-envs"),
+    ("--evaluation.episodes 0", "--evaluation.episodes"),
+    ("--evaluation.max-steps 1e10", "--evaluation.max-steps"),
+    ("--env.size 1", "env.size"),
+    ("--env.size 1000", "env.size"),
+    ("--env.size big", "--env.size"),
+    ("--env.wall-probability 2", "env.wall-probability"),
+    ("--env.wall-probability nan", "env.wall-probability"),
+    ("--env.map-seed -1", "env.map-seed"),
+    ("--env.max-steps 0", "env.max-steps"),
+    ("--env.max-steps 9999999999", "env.max-steps"),
+    ("--algorithm.gamma 2", "--algorithm.gamma"),
+    ("--algorithm.epsilon-start -1", "--algorithm.epsilon-start"),
+    ("--algorithm.epsilon-decay 0", "--algorithm.epsilon-decay"),
+    ("--algorithm.learning-rate 0", "--algorithm.learning-rate"),
+    ("--algorithm.learning-rate nan", "--algorithm.learning-rate"),
+    ("--algorithm.learning-rate inf", "--algorithm.learning-rate"),
+    ("--algorithm.learning-rate fast", "--algorithm.learning-rate"),
+    ("--algorithm.learning-rate-decay maybe", "maybe"),
+    ("--algorithm.goal-fraction 0", "--algorithm.goal-fraction"),
+    ("--algorithm.width 0", "--algorithm.width"),
+    ("--algorithm.layers 1.5", "--algorithm.layers"),
+    ("--algorithm.minibatch-size 100", "--algorithm.minibatch-size 100"),
+    ("--algorithm.minibatch-size 1000000007", "--algorithm.minibatch-size"),
+    ("--goals.sampler best", "--goals.sampler"),
+    ("--goals.subset 0", "--goals.subset"),
+    ("--goals.subset few", "--goals.subset"),
+    ("--goals.subset 1000", "--goals.subset 1000"),
+    ("--goals.include position/8-8", "--goals.subset"),
+    ("--goals.subset 3 --goals.include Position/8-8", "did you mean: position/8-8"),
+    ("--goals.subset 3 --goals.include position/99-99", "'position/99-99'"),
+    ("--goals.subset 3 --goals.include ''", "''"),
+    ("--goals.subset 3 --goals.include position/8-8 position/8-8", "position/8-8 twice"),
+    ("--goals.subset 1 --goals.include position/8-8 position/8-9", "--goals.subset 1"),
+    ("--out FILE", "is a file"),
+    ("--out FILE/below", "cannot write in"),
+    ("--out FOLDER", "is not empty"),
+    ("--out RUN", "train --resume"),
+    (f"--out SPARE/{'x' * 300}", "too long"),
+    ("--resume RUN", "--resume RUN"),
+]
+WRONG_PARTS = [
+    ("train gridworld/ppo --algorithm.num-minibatches 7", "--algorithm.num-minibatches 7"),
+    ("train gridworld/ppo --algorithm.clip 0", "--algorithm.clip"),
+    ("train gridworld/pqn --algorithm.relabel some", "--algorithm.relabel"),
+    ("train gridworld/dual_leo_ppo --algorithm.ppo.gamma -1", "--algorithm.ppo.gamma"),
+    ("train gridworld/dual_leo_ppo --algorithm.ppo.num-minibatches 7", "ppo.num-minibatches 7"),
+    ("train gridworld/dual_leo_pqn --algorithm.alpha 1.5", "--algorithm.alpha"),
+    ("train gridworld/dual_leo_pqn --algorithm.leo.minibatch-size 3", "leo.minibatch-size 3"),
+]
+WRONG_RUNS = [
+    ("train --resume", "--resume"),
+    ("train --resume nowhere", "no such run: nowhere"),
+    ("train --resume ''", "config.json"),
+    ("train --resume FOLDER", "config.json"),
+    ("train --resume FILE", "config.json"),
+    ("train --resume RUN --steps 10", "--resume"),
+    ("evaluate", "a run directory"),
+    ("evaluate nowhere", "no such run: nowhere"),
+    ("evaluate FILE", "config.json"),
+    ("evaluate FOLDER", "config.json"),
+    ("evaluate RUN --episodes 0", "--episodes"),
+    ("evaluate RUN --episodes -3", "--episodes"),
+    ("evaluate RUN --max-steps 0", "--max-steps"),
+    ("evaluate RUN --max-steps 1e10", "--max-steps"),
+    ("evaluate RUN --num-envs none", "--num-envs"),
+    ("evaluate RUN --out FOLDER", "--out"),
+    ("evaluate RUN --out nowhere/results.json", "nowhere/results.json"),
+    ("evaluate RUN RUN", "RUN"),
+    ("report", "which runs"),
+    ("report nowhere", "no such run: nowhere"),
+    ("report RUN FOLDER", "config.json"),
+    ("report RUN --out FOLDER", "--out"),
+    ("report RUN --out nowhere/report.html", "nowhere/report.html"),
+    ("report RUN --outt x", "--out"),
+    ("watch", "a run directory"),
+    ("watch nowhere", "no such run: nowhere"),
+    ("watch RUN --out clip.avi", "'.avi'"),
+    ("watch RUN --out clip", "''"),
+    ("watch RUN --out nowhere/clip.gif", "nowhere/clip.gif"),
+    ("watch RUN --goal position/99-99", "'position/99-99'"),
+    ("watch RUN --goal Position/3-3", "did you mean: position/3-3"),
+    ("watch RUN --goal ''", "''"),
+    ("watch RUN --max-steps 0", "--max-steps"),
+    ("watch RUN --max-steps 1e10", "--max-steps"),
+    ("watch RUN --seed -1", "--seed"),
+]
+WRONG_OTHERS = [
+    ("goals", "a task's name"),
+    ("goals gridwrld", "did you mean: gridworld"),
+    ("goals ''", "''"),
+    ("goals gridworld --search zzz", "'zzz'"),
+    ("goals gridworld --search POSITION/8-8", "did you mean: position/8-8"),
+    ("goals gridworld extra", "extra"),
+    ("bench", "goals"),
+    ("bench speed", "'speed'"),
+    ("bench goals --sizes 0", "1 or more"),
+    ("bench goals --sizes many", "--sizes"),
+    ("bench goals --sizes 1e9", "65536"),
+    ("bench goals --repeats -1", "1 or more"),
+    ("bench goals --out figure.pdf", "figure.pdf"),
+    ("doctor now", "now"),
+]
+TABLE = [
+    *WRONG_COMMANDS, *WRONG_EXPERIMENTS, *((f"{TRAIN} {line}", word) for line, word in WRONG_FLAGS),
+    *WRONG_PARTS, *WRONG_RUNS, *WRONG_OTHERS,
+]  # fmt: skip
+
+
+@pytest.fixture
+def places(tmp_path, finished) -> dict[str, Path]:
+    """What the table speaks of."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "spare").mkdir()
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder" / "file").write_text("")
+    there = {name.upper(): tmp_path / name for name in ("file", "folder", "spare")}
+    return there | {"RUN": finished}
+
+
+def words_of(line: str, places: dict[str, Path]) -> list[str]:
+    words = shlex.split(line)
+    for name, path in places.items():
+        words = [
+            str(path) + word.removeprefix(name) if word.split("/")[0] == name else word
+            for word in words
+        ]
+    return words
+
+
+def snapshot(*folders: Path) -> dict[Path, int]:
+    return {p: p.stat().st_mtime_ns for folder in folders for p in [folder, *folder.rglob("*")]}
+
+
+@pytest.mark.parametrize(("line", "named"), TABLE, ids=[line[:70] for line, _ in TABLE])
+def test_bad_input_is_answered_and_writes_nothing(line, named, places, call, monkeypatch):
+    monkeypatch.chdir(places["SPARE"])
+    before = snapshot(places["SPARE"].parent, places["RUN"])
+    end = call(*words_of(line, places))
+    assert end.code == 2, end.said
+    assert "Traceback" not in end.said
+    told = " ".join(end.said.split())
+    assert named.replace("RUN", str(places["RUN"])) in told or named in told, end.said
+    assert len(end.said.splitlines()) <= MOST_LINES, end.said
+    assert snapshot(places["SPARE"].parent, places["RUN"]) == before
+
+
+def test_the_table_is_long_enough():
+    assert len(TABLE) >= 100 and len({line for line, _ in TABLE}) == len(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("trian", "train"),
+        (f"{TRAIN} --steps many", "--steps"),
+        (f"{TRAIN} --algorithm.minibatch-size 100", "--algorithm.minibatch-size"),
+        ("evaluate nowhere", "nowhere"),
+    ],
+)
+def test_a_real_program_answers_in_seconds(line, named, tmp_path):
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "allgoals", *line.split()]
+    end = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    seconds = time.monotonic() - begin
+    assert end.returncode == 2 and named in end.stderr and "Traceback" not in end.stderr
+    assert not list(tmp_path.iterdir())
+    assert seconds < 4

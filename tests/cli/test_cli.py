@@ -1,0 +1,147 @@
+"""The command line as people use it: numbers, help, lists, pipes, narrow terminals, odd names."""
+
+import csv
+import io
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+from fcntl import ioctl
+from termios import TIOCSWINSZ
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from allgoals.cli import COMMANDS
+from allgoals.cli.display import Display
+from allgoals.experiment import parse_count, to_dict
+from allgoals.runs.setup import build_task
+from tests.runs.micro import FLAGS, check_same_end, micro, start
+
+SHORT = [*FLAGS, "--steps", "64", "--evaluation.times", "1"]  # the last of two words counts
+HELP = [
+    ["--help"],
+    ["-h"],
+    ["help"],
+    ["--version"],
+    ["train", "--help"],
+    ["train", "gridworld/dual_leo_ppo", "--help"],
+    ["bench", "goals", "--help"],
+    *([command, "--help"] for command in COMMANDS if command != "train"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2e6", 2_000_000), ("200M", 200_000_000), ("1_000_000", 1_000_000), ("3k", 3000),
+     ("1B", 10**9), ("1.001k", 1001), ("2.3M", 2_300_000), ("0", 0), ("-1", -1)],
+)  # fmt: skip
+def test_numbers_as_people_write_them(text, number):
+    assert parse_count(text) == number and type(parse_count(text)) is int
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "k", "1.5", "1.5e0", "0.1k5", "nan", "inf", "-inf", "1e400", "1e999999999",
+     "9" * 5000, "1e-3", "0x10", "1,000", "1 000", "2K M", "²", "true", "None"],
+)  # fmt: skip
+def test_what_is_no_number(text):
+    with pytest.raises(ValueError, match="whole number"):
+        parse_count(text)
+
+
+@pytest.mark.parametrize("words", HELP, ids=" ".join)
+def test_help_is_there(call, words):
+    end = call(*words)
+    assert end.code == 0 and "allgoals" in end.out
+
+
+def test_goals_as_csv(call):
+    end = call("goals", "gridworld", "--csv")
+    header, *rows = csv.reader(io.StringIO(end.out))
+    assert header == ["id", "name"]
+    assert [int(number) for number, _ in rows] == list(range(len(rows))) and len(rows) > 100
+    assert all(name.startswith("position/") for _, name in rows)
+
+
+def test_goals_are_found_by_a_part_of_their_name(call):
+    end = call("goals", "gridworld", "--search", "position/8-", "--csv")
+    names = [name for _, name in csv.reader(io.StringIO(end.out))][1:]
+    assert names and all(name.startswith("position/8-") for name in names)
+
+
+def test_the_words_that_make_a_micro_run(call, tmp_path, finished):
+    """What is typed becomes the experiment, whole, and a name may hold spaces and any letters."""
+    path = tmp_path / "ein Lauf, größer – 走る 🏃"
+    end = call("train", *FLAGS, "--out", path)
+    assert end.code == 0 and str(path) in end.out and "\x1b" not in end.said
+    assert json.loads((path / "config.json").read_text())["experiment"] == to_dict(micro())
+    check_same_end(path, finished)
+    end = call("evaluate", path, "--episodes", "1", "--out", tmp_path / "größe.json")
+    assert end.code == 0 and "\x1b" not in end.said
+    results = json.loads((tmp_path / "größe.json").read_text())
+    assert len(results["goals"]) == len(results["success"]["agent"])
+
+
+def test_a_run_without_a_place_gets_one(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("train", *SHORT).code == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    assert run.name.startswith("gridworld-leo-seed0-") and (run / "summary.json").exists()
+
+
+def test_a_list_cut_short_by_its_reader_is_no_error():
+    command = f"{sys.executable} -m allgoals goals gridworld | head -1; echo ${{PIPESTATUS[0]}}"
+    end = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert end.stderr == ""
+    assert len(end.stdout.splitlines()) == 2 and end.stdout.splitlines()[1] == "0"
+
+
+def test_a_run_outlives_its_reader(tmp_path):
+    """`allgoals train ... | head -1`, in ASCII and without colours."""
+    path = tmp_path / "größer"
+    process = start("train", *SHORT, "--out", path, PYTHONIOENCODING="ascii", NO_COLOR="1")
+    first = process.stdout.readline()
+    process.stdout.close()
+    process.wait(timeout=120)
+    assert first.startswith("allgoals") and process.returncode == 0
+    assert (path / "summary.json").exists()
+
+
+def test_a_dumb_narrow_terminal_gets_plain_lines(tmp_path):
+    mine, its = pty.openpty()
+    ioctl(its, TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    command = [sys.executable, "-m", "allgoals", "train", *SHORT, "--out", str(tmp_path / "run")]
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | {"TERM": "dumb"}
+    process = subprocess.Popen(command, stdout=its, stderr=its, env=environment)
+    os.close(its)
+    said = b"".join(iter(lambda: _read(mine), b""))
+    assert process.wait(timeout=120) == 0, said
+    assert b"\x1b" not in said and b"parameters" in said
+
+
+def _read(terminal: int) -> bytes:
+    """What a terminal shows next; nothing once its program has ended."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("width", [1, 10, 40, 200])
+def test_the_live_line_fits_any_terminal(width):
+    display = Display()
+    screen = io.StringIO()
+    display.console = Console(file=screen, force_terminal=True, width=width)
+    display.live = Live(console=display.console, auto_refresh=False)
+    row = {"update": 2, "steps": 64, "steps_per_second": 1e4, "goals/success": 0.5, "leo/loss": 1.0}
+    with display:
+        display.compiling(build_task(micro()), total_steps=1280)
+        display.started(0)
+        display.logged(row)
+        display.evaluating(1, 2)
+        display.evaluated({"steps": 64, "mean_reachable": {"agent": 0.5}})
+    assert all(len(line) < 400 for line in screen.getvalue().splitlines())
