@@ -23,7 +23,6 @@ class Display(Observer):
         self.live = Live(console=self.console, auto_refresh=False) if _is_terminal() else None
         self.total_steps = 0
         self.last_line = 0.0
-        self.evaluation = ""
 
     def __enter__(self) -> "Display":
         if self.live:

@@ -132,8 +132,9 @@ class Session:
         self.checkpoints.save(update, state)
 
     def _evaluate_if_due(self, update: int, state: TrainState) -> None:
-        recorded = (row["update"] for row in self.directory.rows(EVALUATIONS))
-        if update not in self.evaluate_at or update in recorded:
+        if update not in self.evaluate_at:
+            return
+        if update in (row["update"] for row in self.directory.rows(EVALUATIONS)):
             return
         results = self._agent(update, state).evaluate(
             self.evaluator,
