@@ -1,4 +1,4 @@
-"""Goal-conditioned reinforcement learning over finite goal sets: learn every goal from every step."""
+"""Goal-conditioned reinforcement learning over finite goal sets: every goal from every step."""
 
 from importlib import import_module
 from typing import Any

@@ -65,7 +65,7 @@ def train(
     signals: Signals | None = None,
     **changes: Any,
 ) -> Run:
-    """Train "task/algorithm", or an Experiment, with fields of it changed: steps=2_000_000, seed=1."""
+    """Train "task/algorithm", or an Experiment, with fields changed: steps=2_000_000, seed=1."""
     if isinstance(experiment, str):
         experiment = preset(experiment)
     experiment = replace(experiment, **changes)
