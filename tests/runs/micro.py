@@ -103,6 +103,11 @@ def newest_step(path: Path) -> int:
     return max((int(manifest.parent.name) for manifest in manifests), default=0)
 
 
+def last_update(path: Path) -> int:
+    """The newest update that was logged, 0 if none was."""
+    return max((row["update"] for row in rows(path)), default=0)
+
+
 def timeless(path: Path) -> list[dict]:
     """The metrics without what the clock wrote."""
     return [{k: v for k, v in row.items() if k not in CLOCK} for row in rows(path)]
