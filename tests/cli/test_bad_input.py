@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.micro import micro, prepare
+
 MOST_LINES = 24
 TRAIN = "train gridworld/leo"
 
 # A command line and a word that the answer must hold. RUN is a finished run, FILE a file,
-# FOLDER a folder that is not empty, SPARE a folder that is.
+# FOLDER a folder that is not empty, SPARE a folder that is, NEW a run that has not begun.
 WRONG_COMMANDS = [
     ("", "no command"),
     ("trian", "did you mean: train"),
@@ -116,6 +118,8 @@ WRONG_RUNS = [
     ("evaluate nowhere", "no such run: nowhere"),
     ("evaluate FILE", "config.json"),
     ("evaluate FOLDER", "config.json"),
+    ("evaluate NEW", "no checkpoint yet"),
+    ("watch NEW", "no checkpoint yet"),
     ("evaluate RUN --episodes 0", "--episodes"),
     ("evaluate RUN --episodes -3", "--episodes"),
     ("evaluate RUN --max-steps 0", "--max-steps"),
@@ -171,7 +175,8 @@ def places(tmp_path, finished) -> dict[str, Path]:
     (tmp_path / "spare").mkdir()
     (tmp_path / "file").write_text("")
     (tmp_path / "folder" / "file").write_text("")
-    there = {name.upper(): tmp_path / name for name in ("file", "folder", "spare")}
+    prepare(tmp_path / "new", micro())
+    there = {name.upper(): tmp_path / name for name in ("file", "folder", "spare", "new")}
     return there | {"RUN": finished}
 
 

@@ -3,13 +3,8 @@
 import csv
 import io
 import json
-import os
-import pty
-import struct
 import subprocess
 import sys
-from fcntl import ioctl
-from termios import TIOCSWINSZ
 
 import pytest
 from rich.console import Console
@@ -19,7 +14,7 @@ from allgoals.cli import COMMANDS
 from allgoals.cli.display import Display
 from allgoals.experiment import parse_count, to_dict
 from allgoals.runs.setup import build_task
-from tests.runs.micro import FLAGS, check_same_end, micro, start
+from tests.runs.micro import FLAGS, check_same_end, micro, shown, start, start_in_terminal
 
 SHORT = [*FLAGS, "--steps", "64", "--evaluation.times", "1"]  # the last of two words counts
 HELP = [
@@ -112,23 +107,11 @@ def test_a_run_outlives_its_reader(tmp_path):
 
 
 def test_a_dumb_narrow_terminal_gets_plain_lines(tmp_path):
-    mine, its = pty.openpty()
-    ioctl(its, TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
-    command = [sys.executable, "-m", "allgoals", "train", *SHORT, "--out", str(tmp_path / "run")]
-    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | {"TERM": "dumb"}
-    process = subprocess.Popen(command, stdout=its, stderr=its, env=environment)
-    os.close(its)
-    said = b"".join(iter(lambda: _read(mine), b""))
+    words = ("train", *SHORT, "--out", tmp_path / "run")
+    process, terminal = start_in_terminal(*words, TERM="dumb")
+    said = shown(terminal)
     assert process.wait(timeout=120) == 0, said
-    assert b"\x1b" not in said and b"parameters" in said
-
-
-def _read(terminal: int) -> bytes:
-    """What a terminal shows next; nothing once its program has ended."""
-    try:
-        return os.read(terminal, 4096)
-    except OSError:
-        return b""
+    assert "\x1b" not in said and "parameters" in said
 
 
 @pytest.mark.parametrize("width", [1, 10, 40, 200])

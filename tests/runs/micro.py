@@ -2,12 +2,16 @@
 
 import json
 import os
+import pty
 import shlex
+import struct
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from fcntl import ioctl
 from pathlib import Path
+from termios import TIOCSWINSZ
 
 from allgoals.algorithms import ALGORITHMS
 from allgoals.algorithms.base import Algorithm
@@ -66,6 +70,29 @@ def start(*words: str | Path, before: tuple[str, ...] = (), **environment: str) 
     )  # fmt: skip
 
 
+def start_in_terminal(*words: str | Path, **environment: str) -> tuple[subprocess.Popen, int]:
+    """The command line in a terminal of 40 columns, and where to read what it shows."""
+    mine, its = pty.openpty()
+    ioctl(its, TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    command = [sys.executable, "-m", "allgoals", *map(str, words)]
+    inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
+    process = subprocess.Popen(command, stdout=its, stderr=its, env=inherited | environment)
+    os.close(its)
+    return process, mine
+
+
+def shown(terminal: int) -> str:
+    """All that a terminal showed until its program ended."""
+    said = b""
+    try:
+        while more := os.read(terminal, 4096):
+            said += more
+    except OSError:  # the other side is closed
+        pass
+    os.close(terminal)
+    return said.decode()
+
+
 def finish(process: subprocess.Popen, timeout: float = 120) -> tuple[int, str]:
     """How a program ended and what it said."""
     try:
@@ -92,7 +119,7 @@ def wait_until(holds, process: subprocess.Popen, timeout: float = 120) -> None:
     """Wait for something a program does."""
     end = time.monotonic() + timeout
     while not holds():
-        assert process.poll() is None, f"it ended too early: {process.stdout.read()}"
+        assert process.poll() is None, "it ended too early"
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.005)
 

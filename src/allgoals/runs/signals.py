@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from allgoals.errors import Interrupted
 
+SHOW_CURSOR = "\x1b[?25h"  # which a live display hides
 EXIT_CODES = {signal.SIGTERM: 75, signal.SIGHUP: 75, signal.SIGINT: 130}
 
 
@@ -40,6 +41,8 @@ class Signals:
 
     def _leave(self, message: str) -> None:
         print(f"\n{message}", file=sys.stderr, flush=True)
+        if sys.__stdout__.isatty():
+            print(SHOW_CURSOR, file=sys.__stdout__, flush=True)
         os._exit(EXIT_CODES[self.received])
 
     @contextmanager
