@@ -40,8 +40,8 @@ class Checkpoints:
     def save(self, update: int, state: PyTree) -> None:
         """Begin to save a copy of the state; an earlier save that failed is raised here."""
         self.wait()
-        if update == self._newest:
-            return  # a good step is not put at risk by writing it again
+        if update == self._newest:  # a good step is not put at risk by writing it again
+            return self._clean(update)
         self._newest = update
         arrays = jax.tree.map(jnp.copy, _flatten(state))  # the state's own buffers are given away
         self._pending = self._writer.submit(self._write, update, arrays)
