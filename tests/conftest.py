@@ -6,7 +6,6 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault(
     "ALLGOALS_CACHE_DIR", str(Path(tempfile.gettempdir()) / "allgoals-test-cache")
 )

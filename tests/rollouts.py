@@ -27,12 +27,13 @@ def random_rollout(
     for t in range(1, steps):  # a goal stands until it is reached or the episode ends
         reached = np.take_along_axis(done[t - 1], goal[t - 1][:, None], 1)[:, 0]
         goal[t] = np.where(reached | ended[t - 1], goal[t], goal[t - 1])
+    reward = random.normal(size=done.shape).astype(np.float32)  # owes nothing to done
     return Rollout(
         obs=jnp.array(obs[:-1]),
         action=jnp.array(random.integers(0, actions, (steps, envs))),
         goal=jnp.array(goal),
         next_obs=jnp.array(next_obs),
-        outcome=GoalOutcome(jnp.array(done), jnp.array(done)),
+        outcome=GoalOutcome(jnp.array(reward), jnp.array(done)),
         terminated=jnp.array(terminated),
         truncated=jnp.array(truncated),
         extras=None,

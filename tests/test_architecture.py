@@ -1,6 +1,7 @@
 """Imports point downward only, and algorithms stay short."""
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,14 @@ def test_nothing_is_called_back_from_inside_jit():
             and "pure_callback" not in text
             and "debug.callback" not in text
         )
+
+
+def test_no_source_is_ignored():
+    """A file that git ignores is in no clone and no wheel."""
+    root = SOURCE.parent.parent
+    files = [str(p) for folder in ("src", "tests") for p in (root / folder).rglob("*.py")]
+    command = ["git", "-C", str(root), "check-ignore", "--no-index", "--stdin"]
+    if not (root / ".git").exists():
+        pytest.skip("not a checkout")
+    answer = subprocess.run(command, input="\n".join(files), capture_output=True, text=True)
+    assert answer.stdout == ""

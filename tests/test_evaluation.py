@@ -58,3 +58,17 @@ def test_any_number_of_environments_gives_every_goal_its_episodes(num_envs):
     result = evaluator(None, 3, jax.random.key(0), counted.append)
     assert sum(counted) == 15 and result.success.shape == (5, 3)
     assert result.success.all()
+
+
+def test_one_trace_serves_every_agent_of_a_kind():
+    task = chain_task()
+    traces = []
+
+    def act(agent, obs, goal, key):
+        traces.append(1)
+        return jnp.where(obs[:, 0] < agent, 1, 0)
+
+    evaluator = Evaluator(task, act, num_envs=4, max_steps=5)
+    for agent in (1, 2, 3):
+        evaluator(jnp.uint32(agent), 2, jax.random.key(agent))
+    assert sum(traces) == 1

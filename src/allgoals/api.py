@@ -14,8 +14,9 @@ from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.directory import RunDirectory, check_new, new_path
 from allgoals.runs.setup import build_task
 from allgoals.runs.signals import Signals
-from allgoals.runs.train import Observer, Session
+from allgoals.runs.train import Driver, Observer
 from allgoals.types import Obs
+from allgoals.validation import check_fields
 
 
 class Run:
@@ -71,8 +72,8 @@ def train(
     experiment = replace(experiment, **changes)
     build_task(experiment)  # complains before anything is written
     if out is None:
-        name = f"{experiment.task}-{type(experiment.algorithm).__name__}-seed{experiment.seed}"
-        path = new_path(Path("runs"), name.lower())
+        name = f"{experiment.task}-{experiment.name}-seed{experiment.seed}"
+        path = new_path(Path("runs"), name)
     else:
         path = Path(out)
         check_new(path)
@@ -98,7 +99,7 @@ def _run(
 ) -> Run:
     enable_compile_cache()
     try:
-        Session(directory, experiment, observer or Observer(), signals or Signals()).train()
+        Driver(directory, experiment, observer or Observer(), signals or Signals()).train()
     finally:
         directory.unlock()
     return Run(directory.path)
@@ -108,5 +109,6 @@ def evaluate(run: Run | str | Path, **changes: Any) -> dict[str, Any]:
     """Success of every goal: evaluate(run, episodes=16)."""
     run = run if isinstance(run, Run) else Run(run)
     options: EvaluationOptions = replace(run.experiment.evaluation, **changes)
+    check_fields(options)
     evaluator = build_evaluator(run.agent.task, options)
     return run.agent.evaluate(evaluator, options.episodes)

@@ -58,6 +58,7 @@ class EvaluationOptions:
 @dataclasses.dataclass(frozen=True)
 class Experiment(Generic[E, A]):
     task: tyro.conf.Suppress[str]
+    name: tyro.conf.Suppress[str]  # what the algorithm is called
     env: E
     algorithm: A
     steps: Count  # environment steps to train for, rounded up to whole updates

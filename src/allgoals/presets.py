@@ -5,7 +5,7 @@ from dataclasses import replace
 from allgoals.algorithms import ALGORITHMS
 from allgoals.algorithms.base import Algorithm
 from allgoals.errors import unknown
-from allgoals.experiment import EvaluationOptions, Experiment
+from allgoals.experiment import Experiment
 from allgoals.tasks import TASKS
 
 # Sized for two cores and minutes; the algorithms' own defaults are the paper's, for Craftax.
@@ -43,10 +43,10 @@ def preset(name: str) -> Experiment:
         raise unknown("algorithm", algorithm, ALGORITHMS)
     return Experiment(
         task=task,
+        name=algorithm,
         env=TASKS[task][0](),
         algorithm=_gridworld_algorithm(algorithm),
         steps=1_000_000,
-        evaluation=EvaluationOptions(),
     )
 
 

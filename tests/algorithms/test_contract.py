@@ -12,6 +12,7 @@ from allgoals.algorithms import ALGORITHMS, Dual
 from allgoals.goals.samplers import seen_only
 from allgoals.runs.checkpoint import digest
 from allgoals.training import Trainer
+from allgoals.types import GoalOutcome
 from tests.algorithms.small import NAMES, small, small_task
 
 ENVS, STEPS = 8, 4
@@ -127,6 +128,26 @@ def test_divisions_name_fields_that_exist(trainer):
         assert value == divisor and rows % 32 == 0
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_rewards_of_any_kind(name):
+    """Dense, negative rewards without an end: values are not squeezed into 0..1."""
+    task = small_task()
+    plain = task.goals.outcome
+
+    def outcome(obs):
+        done = plain(obs).done
+        return GoalOutcome(reward=done - 2.0, done=done & False)
+
+    task = task._replace(goals=task.goals._replace(outcome=outcome, bounded=False))
+    algorithm = small(name)
+    trainer = Trainer(task, algorithm, seen_only, ENVS, STEPS, 60, 0.9)
+    state = jax.jit(trainer.init)(jax.random.key(0))
+    state, metrics = trainer.advance(state, 60)
+    value = algorithm.value(task, state.learner, state.actor.envs.obs, state.actor.goal)
+    assert np.isfinite(list(metrics.values())).all()
+    assert float(value.mean()) < 0  # a sigmoid could not say so
+
+
 def test_defaults_are_the_papers():
     leo, pqn, ppo = ALGORITHMS["leo"], ALGORITHMS["pqn"], ALGORITHMS["ppo"]
     assert (leo.width, leo.layers, leo.gamma, leo.epochs, leo.minibatch_size) == (
@@ -148,6 +169,8 @@ def test_defaults_are_the_papers():
     layers = (ppo.embedding_layers, ppo.actor_layers, ppo.critic_layers)
     assert (ppo.width, layers, ppo.gamma, ppo.gae_lambda) == (1024, (1, 2, 4), 0.995, 0.95)
     assert (ppo.epochs, ppo.num_minibatches, ppo.entropy_coefficient) == (1, 32, 0.005)
+    assert (ppo.clip, ppo.value_coefficient) == (0.2, 0.5)
+    assert all(a.max_grad_norm == 1.0 for a in (leo, pqn, ppo))
     assert all(a.learning_rate == 2e-4 and a.learning_rate_decay for a in (leo, pqn, ppo))
     her, dual, cloning = (ALGORITHMS[n] for n in ("pqn_her", "dual_leo_pqn", "dual_leo_ppo"))
     assert (her.relabel, her.random_goals, her.positive_goals) == ("mixed", 1, 1)

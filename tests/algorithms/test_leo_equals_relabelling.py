@@ -67,18 +67,18 @@ def test_loss_and_gradient(task, mix, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_targets(task, seed):
-    """Against a plain loop over transitions and goals, and against naive relabelling's own."""
+    """Against a plain loop over transitions and goals."""
     leo = Leo(width=32, layers=2, gamma=0.9)
     model = leo.init(task, jax.random.key(seed))
     rollout = random_rollout(seed, goals=GOALS, actions=ACTIONS)
     rollout = rollout._replace(extras=jax.vmap(lambda obs: model(obs).max(axis=1))(rollout.obs))
     ours = np.asarray(leo.targets(model, rollout))
     best = np.asarray(jax.vmap(lambda obs: model(obs).max(axis=1))(rollout.next_obs), np.float64)
-    done = np.asarray(rollout.outcome.done)
+    reward, done = np.asarray(rollout.outcome.reward), np.asarray(rollout.outcome.done)
     for t, n, g in np.ndindex(ours.shape):
         over = done[t, n, g] or rollout.terminated[t, n]
-        plain = float(done[t, n, g]) + (0.0 if over else 0.9 * best[t, n, g])
-        assert ours[t, n, g] == pytest.approx(plain, rel=1e-5)
+        plain = float(reward[t, n, g]) + (0.0 if over else 0.9 * best[t, n, g])
+        assert ours[t, n, g] == pytest.approx(plain, rel=1e-4, abs=1e-5)
 
 
 def test_naive_relabelling_takes_every_goal_of_every_transition(task):
@@ -88,18 +88,18 @@ def test_naive_relabelling_takes_every_goal_of_every_transition(task):
     goal, target = naive.goals_and_targets(task, model, rollout, jax.random.key(0))
     assert goal.shape == target.shape == (9, 5, GOALS)
     assert (goal == jnp.arange(GOALS)).all()
-    t, n, g = 3, 2, 4
-    value = float(naive.value(task, model, rollout.next_obs[t, n][None], jnp.array([g]))[0])
-    over = bool(rollout.outcome.done[t, n, g] | rollout.terminated[t, n])
-    assert target[t, n, g] == pytest.approx(
-        rollout.outcome.done[t, n, g] + (not over) * 0.995 * value
-    )
+    for t, n, g in [(3, 2, 4), (0, 0, 0), (8, 4, 6), (5, 1, 3)]:
+        value = float(naive.value(task, model, rollout.next_obs[t, n][None], jnp.array([g]))[0])
+        over = bool(rollout.outcome.done[t, n, g] | rollout.terminated[t, n])
+        plain = float(rollout.outcome.reward[t, n, g]) + (0.0 if over else 0.995 * value)
+        assert float(target[t, n, g]) == pytest.approx(plain, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 1.0])
 def test_many_goals_updates_learn_a_fixed_share_of_the_heads(task, fraction):
     heads = [choose_heads(jax.random.key(i), 40, fraction) for i in range(30)]
     assert {int(h.sum()) for h in heads} == {round(40 * fraction)}
+    assert choose_heads(jax.random.key(0), 3, fraction).sum() >= 1  # never none
     if fraction < 1:
         assert len({tuple(h.tolist()) for h in heads}) > 25
         assert np.any(heads, axis=0).all() or fraction == 0.1

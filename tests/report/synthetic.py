@@ -20,6 +20,7 @@ GRID = {
 def config(seed: int = 0, algorithm: str = "Leo", **fields: Any) -> dict[str, Any]:
     return {
         "task": fields.pop("task", "gridworld"),
+        "name": algorithm,
         "env": {"class": "Gridworld", "size": 3},
         "algorithm": {"class": algorithm, "gamma": fields.pop("gamma", 0.95)},
         "steps": 200,

@@ -20,7 +20,7 @@ from allgoals.experiment import EvaluationOptions
 from allgoals.runs.checkpoint import MANIFEST
 from allgoals.runs.setup import build_checkpoints, state_shapes
 from allgoals.runs.signals import Signals
-from allgoals.runs.train import Session
+from allgoals.runs.train import Driver
 from allgoals.training import Trainer
 from tests.runs import micro as micro_runs
 from tests.runs.micro import (
@@ -220,13 +220,13 @@ def test_no_checkpoint_holds_a_number_that_is_not_finite(tmp_path, monkeypatch, 
     monkeypatch.setattr(Trainer, "advance", poisoned)
     with pytest.raises(NumericalError, match=f"{told}.*not finite at update 12"):
         api.train(experiment, out=tmp_path / "run")
-    session = Session(api.Run(tmp_path / "run").directory, experiment, None, None)
+    driver = Driver(api.Run(tmp_path / "run").directory, experiment, None, None)
     for update in (8, 4):  # all there is
-        restored, state = _checkpoints(session).restore(state_shapes(session.trainer))
+        restored, state = _checkpoints(driver).restore(state_shapes(driver.trainer))
         assert restored == update
         assert all(np.isfinite(x).all() for x in jax.tree.leaves(state.learner))
         shutil.rmtree(tmp_path / "run" / "checkpoints" / f"{update:012d}")
 
 
-def _checkpoints(session: Session):
-    return build_checkpoints(session.directory, session.experiment, session.task)
+def _checkpoints(driver: Driver):
+    return build_checkpoints(driver.directory, driver.experiment, driver.task)

@@ -27,19 +27,29 @@ THRESHOLD = 0.9
 STEPS = {"naive_all_goals": 60_000}  # it learns G times from each
 
 
+def success(experiment) -> float:
+    """Mean success over reachable goals after the whole of an experiment."""
+    task = build_task(experiment)
+    trainer = build_trainer(experiment, task)
+    state = jax.jit(trainer.init)(jax.random.key(experiment.seed))
+    state, _ = trainer.advance(state, experiment.total_updates)
+    agent = Agent(task, experiment.algorithm, state.learner, 1.0)
+    result = agent.evaluate(build_evaluator(task, experiment.evaluation), 1)
+    return result["mean_reachable"]["agent"]
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_learns_a_small_maze(name):
     experiment = preset(f"gridworld/{name}")
     experiment = replace(
         experiment, env=MAZE, steps=STEPS.get(name, 400_000), num_envs=32, num_steps=16
     )
-    task = build_task(experiment)
-    trainer = build_trainer(experiment, task)
-    state = jax.jit(trainer.init)(jax.random.key(0))
-    state, _ = trainer.advance(state, experiment.total_updates)
-    agent = Agent(task, experiment.algorithm, state.learner, 1.0)
-    result = agent.evaluate(build_evaluator(task, experiment.evaluation), 1)
-    assert result["mean_reachable"]["agent"] >= THRESHOLD, result["mean_reachable"]
+    assert success(experiment) >= THRESHOLD
+
+
+def test_the_demo_reaches_any_cell_of_its_maze():
+    """`make demo` promises 0.95; seed 0 measured 0.989."""
+    assert success(preset("gridworld/dual_leo_pqn")) >= 0.95
 
 
 @pytest.mark.parametrize(

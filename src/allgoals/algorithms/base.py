@@ -1,4 +1,4 @@
-"""What every algorithm is: a frozen record of hyperparameters with three pure methods."""
+"""What every algorithm is: a frozen record of hyperparameters with pure methods."""
 
 import dataclasses
 from collections.abc import Callable, Mapping

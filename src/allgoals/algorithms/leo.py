@@ -94,8 +94,8 @@ class Leo:
 
 
 def choose_heads(key: Key, num_goals: int, fraction: Array) -> Array:
-    """Marks a random share of the goals, always of the same size. [G]"""
-    chosen = jnp.arange(num_goals) < jnp.round(fraction * num_goals)
+    """Marks a random share of the goals, always of the same size and at least one. [G]"""
+    chosen = jnp.arange(num_goals) < jnp.maximum(1, jnp.round(fraction * num_goals))
     return jax.random.permutation(key, chosen)
 
 

@@ -39,7 +39,7 @@ class Pqn:
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.995  # discount
-    q_lambda: float = 0.0  # mix of longer returns into the commanded goal's targets
+    q_lambda: float = 0.0  # mix of longer returns into the commanded goal's own rows
     epsilon_start: float = 0.2  # exploration at the beginning
     epsilon_end: float = 0.01  # exploration once decayed
     epsilon_decay: float = 0.5  # share of the run over which exploration decays

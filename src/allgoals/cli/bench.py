@@ -7,6 +7,7 @@ from pathlib import Path
 from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
+from allgoals.validation import check_fields
 
 BENCHMARKS = {"goals": "time of a LEO update, and of naive relabelling, as the goals grow"}
 
@@ -35,11 +36,11 @@ def run(argv: list[str]) -> None:
 
 
 def _goals(words: GoalsWords) -> None:
-    numbers = (words.num_envs, words.num_steps, words.width, words.repeats, *words.sizes)
-    if not words.sizes or min(numbers) < 1:
-        raise UsageError("every size and number must be 1 or more")
-    if max(words.sizes) > 256 * 256:
-        raise UsageError("the largest gridworld has 65536 goals")
+    check_fields(words)
+    if not words.sizes or not all(1 <= size <= 256 * 256 for size in words.sizes):
+        raise UsageError("--sizes: a gridworld has 1 to 65536 goals")
+    if words.num_envs * words.num_steps > 2**24:
+        raise UsageError("--num-envs times --num-steps must be 2^24 or less")
     if words.out and words.out.suffix not in (".png", ".svg"):
         raise UsageError(f"--out {words.out}: a figure is a .png or .svg file")
     if words.out:

@@ -65,8 +65,8 @@ class Display(Observer):
             self._show(f"evaluating {done:,}/{total:,} episodes")
 
     def evaluated(self, row: dict[str, Any]) -> None:
-        means = "  ".join(f"{name} {mean:.3f}" for name, mean in row["mean_reachable"].items())
-        self._say(f"{row['steps']:>12,} steps  success of all goals: {means}")
+        means = "  ".join(f"{name} {rate(mean)}" for name, mean in row["mean_reachable"].items())
+        self._say(f"{row['steps']:>12,} steps  success over reachable goals: {means}")
 
     def _say(self, text: str) -> None:
         """A line that stays."""
@@ -82,6 +82,11 @@ class Display(Observer):
         elif final or time.monotonic() - self.last_line > PLAIN_INTERVAL:
             self.last_line = time.monotonic()
             say(text)
+
+
+def rate(mean: float | None) -> str:
+    """A success rate, or a dash where no goal can be reached."""
+    return "-" if mean is None else f"{mean:.3f}"
 
 
 def _is_terminal() -> bool:

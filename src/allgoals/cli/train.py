@@ -55,6 +55,7 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
     from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
+    from allgoals.validation import check
 
     default = preset(name)
     kind = Words[Experiment[type(default.env), type(default.algorithm)]]
@@ -62,6 +63,7 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
         words = parse(kind, argv, f"allgoals train {name}", Words(default))
     except ValueError as error:  # an environment refused its fields
         raise UsageError(str(error)) from None
+    check(words.experiment)  # before the rest is imported
     _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name, signals)
 
 
@@ -80,9 +82,9 @@ def _library():
 
 def _run(work, name: str, signals: Signals) -> None:
     """Run with signals answered and progress shown."""
+    say(f"allgoals {__version__}: {name}")
     from allgoals.cli.display import Display
 
-    say(f"allgoals {__version__}: {name}")
     with Display() as display:
         run = work(observer=display, signals=signals)
     say(summary(run))
@@ -90,10 +92,12 @@ def _run(work, name: str, signals: Signals) -> None:
 
 def summary(run) -> str:
     """What a person wants to know when a run has ended."""
+    from allgoals.cli.display import rate
+
     result = run.summary
     lines = [f"{result['steps']:,} steps in {result['seconds']:.0f} s"]
     for name, mean in (result["evaluation"] or {}).items():
         who = "" if name == "agent" else f" ({name} alone)"
-        lines.append(f"mean success over reachable goals{who}: {mean:.3f}")
+        lines.append(f"mean success over reachable goals{who}: {rate(mean)}")
     lines.append(f"parameters {result['parameters_sha256'][:16]}  in {run.path}")
     return "\n".join(lines)

@@ -24,13 +24,13 @@ class Words:
 def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals watch")
     check_fields(words)
-    from allgoals.render.clip import check_clip_path, far_goals, record
+    from allgoals.render.clip import check_clip_path, record, some_goals
 
     check_clip_path(words.out)
     from allgoals.api import Run
 
     agent = Run(words.run).agent
-    goals = list(words.goal) or far_goals(agent.task, 6, words.seed)
+    goals = list(words.goal) or some_goals(agent.task, 6, words.seed)
     for goal in goals:
         agent.goal_index(goal)
     for episode in record(agent, goals, words.out, words.max_steps, words.seed):

@@ -60,13 +60,16 @@ class Gridworld:
         distance[self.start] = 0
         frontier = deque([self.start])
         while frontier:
-            cell = frontier.popleft()
-            for move in MOVES:
-                neighbour = tuple(np.clip(cell + move, 0, self.size - 1))
-                if not self.walls[neighbour] and distance[neighbour] < 0:
-                    distance[neighbour] = distance[cell] + 1
-                    frontier.append(neighbour)
+            x, y = frontier.popleft()
+            near = [(x + dx, y + dy) for dx, dy in MOVES.tolist()]
+            fresh = [cell for cell in near if self._is_free(*cell) and distance[cell] < 0]
+            for cell in fresh:
+                distance[cell] = distance[x, y] + 1
+            frontier.extend(fresh)
         return distance
+
+    def _is_free(self, x: int, y: int) -> bool:
+        return 0 <= x < self.size and 0 <= y < self.size and not self.walls[x, y]
 
     def reset(self, key: Key) -> Reset:
         del key  # every episode starts in the centre

@@ -12,7 +12,7 @@ from allgoals.types import Array, Key
 class GoalTracker(NamedTuple):
     """What the run knows of its goals; an episode scores its first goal only."""
 
-    seen: Array  # [G] some observation satisfied the goal
+    seen: Array  # [G] true of a first observation of the run, or of one that an action led to
     successes: Array  # [G] decayed count
     failures: Array  # [G] decayed count
 

@@ -40,13 +40,13 @@ def record(
     key = jax.random.key(seed)
     episodes = [
         play_episode(agent, goal, max_steps, jax.random.fold_in(key, i))
-        for i, goal in enumerate(goals or far_goals(agent.task, 6, seed))
+        for i, goal in enumerate(goals or some_goals(agent.task, 6, seed))
     ]
     write_clip(_frames(env, episodes), path, FPS)
     return episodes
 
 
-def far_goals(task: Task, n: int, seed: int) -> list[str]:
+def some_goals(task: Task, n: int, seed: int) -> list[str]:
     """Up to `n` random goals that can be reached but do not hold from the beginning."""
     at_first = task.goals.outcome(task.env.reset(jax.random.key(seed)).obs).done  # [G]
     reachable = True if task.goals.reachable is None else task.goals.reachable

@@ -135,6 +135,7 @@ def _count(value: Any) -> int:
 
 def _config(config: dict[str, Any]) -> dict[str, Any]:
     _text(config["task"])
+    _text(config["name"])
     _text(config["algorithm"]["class"])
     _check(isinstance(config["env"], dict), "env is not an object")
     for name in ("seed", "steps"):

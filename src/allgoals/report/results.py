@@ -131,7 +131,7 @@ def without_seed(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def labels(configs: list[dict[str, Any]]) -> list[str]:
-    """Each configuration's algorithm, with the fields that tell it from others of its class."""
+    """Each configuration's algorithm, with the fields that tell it from others of its name."""
     flat = [flatten(config) for config in configs]
     names = [_label(one, flat) for one in flat]
     return [
@@ -141,11 +141,11 @@ def labels(configs: list[dict[str, Any]]) -> list[str]:
 
 
 def _label(one: dict[str, Any], everyone: list[dict[str, Any]]) -> str:
-    rivals = [other for other in everyone if other["class"] == one["class"]]
+    rivals = [other for other in everyone if other["name"] == one["name"]]
     telling = [k for k in one if any(other.get(k) != one[k] for other in rivals)]
     shown = [f"{name}={one[name]}" for name in telling[:FIELDS_IN_LABEL]]
     more = len(telling) - len(shown)
-    return ", ".join([str(one["class"]), *shown, *([f"{more} more"] if more else [])])
+    return ", ".join([str(one["name"]), *shown, *([f"{more} more"] if more else [])])
 
 
 def flatten(config: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -106,10 +106,15 @@ class Agent:
         return {
             "episodes": episodes,
             "mean": {name: float(r.rate.mean()) for name, r in results.items()},
-            "mean_reachable": {name: float(r.rate[possible].mean()) for name, r in results.items()},
+            "mean_reachable": {name: _mean(r.rate[possible]) for name, r in results.items()},
             "success": {name: r.rate.round(4).tolist() for name, r in results.items()},
             "steps_to_goal": _mean_steps(results["agent"]),
         }
+
+
+def _mean(rates: np.ndarray) -> float | None:
+    """None where there is nothing to take the mean of."""
+    return float(rates.mean()) if len(rates) else None
 
 
 def _mean_steps(result) -> list[float | None]:

@@ -98,7 +98,7 @@ class RunDirectory:
 
     def append(self, name: str, row: dict[str, Any]) -> None:
         with _writing(self.path / name), open(self.path / name, "a") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(json.dumps(row, allow_nan=False) + "\n")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """The complete lines of a JSON-lines file; a line cut short by a crash does not count."""
@@ -175,7 +175,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, data: Any) -> None:
-    write_text(path, json.dumps(data, indent=2) + "\n")
+    write_text(path, json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

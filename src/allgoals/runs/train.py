@@ -39,8 +39,8 @@ class Observer:
     def evaluated(self, row: dict[str, Any]) -> None: ...
 
 
-class Session:
-    """One process's work on one run, whose directory it holds."""
+class Driver:
+    """Carries one run on, from wherever it stands; holds its directory."""
 
     def __init__(
         self, directory: RunDirectory, experiment: Experiment, observer: Observer, signals: Signals
@@ -54,7 +54,7 @@ class Session:
         self.evaluate_at = evaluation_points(
             experiment.total_updates, experiment.log_every, experiment.evaluation.times
         )
-        self.seconds = 0.0  # spent on training, over all sessions
+        self.seconds = 0.0  # spent on training since the run began
 
     def train(self) -> dict[str, Any]:
         """Train to the end from wherever the run stands, and return its summary."""
@@ -189,6 +189,7 @@ class Session:
 
 def evaluation_points(total: int, log_every: int, times: int) -> set[int]:
     """The updates, all of them ends of a log interval, after which the run is evaluated."""
+    times = min(times, total)
     ideal = (math.ceil(total * i / times) for i in range(1, times + 1))
     return {min(total, math.ceil(point / log_every) * log_every) for point in ideal}
 
