@@ -155,7 +155,7 @@ WRONG_OTHERS = [
     ("goals gridworld extra", "extra"),
     ("bench", "goals"),
     ("bench speed", "'speed'"),
-    ("bench goals --sizes 0", "1 or more"),
+    ("bench goals --sizes 0", "--sizes"),
     ("bench goals --sizes many", "--sizes"),
     ("bench goals --sizes 1e9", "65536"),
     ("bench goals --repeats -1", "1 or more"),
