@@ -39,7 +39,7 @@ from tests.runs.micro import (
 def interrupted(tmp_path_factory):
     """One run, stopped by one signal after another and then finished; what happened each time."""
     folder = tmp_path_factory.mktemp("interrupted")
-    experiment = micro(updates=2000, log_every=10, checkpoint_every=400)
+    experiment = micro(updates=16_000, log_every=20, checkpoint_every=3200)  # it must not end first
     path = prepare(folder / "run in parts", experiment)
     story = SimpleNamespace(path=path)
     story.sigterm = _stop(path, signal.SIGTERM, other=lambda: _second_process(path))
