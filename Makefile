@@ -19,7 +19,7 @@ demo: .venv/installed  ## train on a maze, write a report and a clip
 	$(BIN)/allgoals watch $(RUN) --out $(RUN)/clip.gif
 
 test: .venv/installed  ## everything but the slow tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 slow: .venv/installed  ## learning thresholds and killed runs
 	$(BIN)/python -m pytest -q -m slow

@@ -18,11 +18,7 @@ from tests.algorithms.small import NAMES, small, small_task
 ENVS, STEPS = 8, 4
 
 
-# One worker for all tests of an algorithm: each compiles it once.
-GROUPED = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in NAMES]
-
-
-@pytest.fixture(scope="module", params=GROUPED)
+@pytest.fixture(scope="module", params=NAMES)
 def trainer(request):
     task = small_task()
     return Trainer(task, small(request.param), seen_only, ENVS, STEPS, 6, 0.9)
