@@ -5,14 +5,18 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from rich.live import Live
 
-from allgoals.cli import COMMANDS
+from allgoals import api
+from allgoals.cli import COMMANDS, main
 from allgoals.cli.display import Display
-from allgoals.experiment import parse_count, to_dict
+from allgoals.cli.train import summary
+from allgoals.envs.gridworld import Gridworld
+from allgoals.experiment import GoalOptions, parse_count, to_dict
 from allgoals.runs.setup import build_task
 from tests.runs.micro import FLAGS, check_same_end, micro, shown, start, start_in_terminal
 
@@ -128,3 +132,21 @@ def test_the_live_line_fits_any_terminal(width):
         display.evaluating(1, 2)
         display.evaluated({"steps": 64, "mean_reachable": {"agent": 0.5}})
     assert all(len(line) < 400 for line in screen.getvalue().splitlines())
+
+
+def test_a_run_whose_only_goal_cannot_be_reached(tmp_path, capsys, monkeypatch):
+    """Its mean over reachable goals does not exist, and every command says so calmly."""
+    monkeypatch.chdir(tmp_path)
+    walled_in = GoalOptions(subset=1, include=("position/7-0",))
+    run = api.train(replace(micro(updates=4), env=Gridworld(), goals=walled_in), out="run")
+    main(["evaluate", "run"])
+    main(["report", "run"])
+    assert summary(run).splitlines()[1] == "mean success over reachable goals: -"
+    assert capsys.readouterr().out.splitlines()[-2].split() == [
+        "mean",
+        "over",
+        "reachable",
+        "goals",
+        "-",
+    ]
+    assert run.summary["evaluation"] == {"agent": None}

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from allgoals.cli.output import say
+from allgoals.cli.output import rate, say
 from allgoals.runs.train import Observer
 from allgoals.types import Task
 
@@ -82,11 +82,6 @@ class Display(Observer):
         elif final or time.monotonic() - self.last_line > PLAIN_INTERVAL:
             self.last_line = time.monotonic()
             say(text)
-
-
-def rate(mean: float | None) -> str:
-    """A success rate, or a dash where no goal can be reached."""
-    return "-" if mean is None else f"{mean:.3f}"
 
 
 def _is_terminal() -> bool:

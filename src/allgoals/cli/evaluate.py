@@ -6,6 +6,7 @@ from pathlib import Path
 
 import tyro
 
+from allgoals.cli.output import rate
 from allgoals.cli.parse import check_file, parse
 from allgoals.experiment import MaybeCount
 from allgoals.validation import check_fields
@@ -58,12 +59,10 @@ def _evaluate(path: Path, changes: dict[str, int]) -> tuple[dict, tuple[str, ...
 def table(results: dict, names: tuple[str, ...]) -> str:
     """The success of every goal, one line each, and the means."""
     components = list(results["success"])
-    width = max(map(len, names))
-    lines = [f"{'goal':{width}}  " + "  ".join(f"{c:>6}" for c in components)]
-    for i, name in enumerate(names):
-        rates = "  ".join(f"{results['success'][c][i]:6.2f}" for c in components)
-        lines.append(f"{name:{width}}  {rates}")
+    rows = [(name, [results["success"][c][i] for c in components]) for i, name in enumerate(names)]
     for key, label in (("mean", "all goals"), ("mean_reachable", "reachable goals")):
-        rates = "  ".join(f"{results[key][c]:6.3f}" for c in components)
-        lines.append(f"{'mean, ' + label:{width}}  {rates}")
+        rows.append((f"mean over {label}", [results[key][c] for c in components]))
+    width = max(len(label) for label, _ in rows)
+    lines = [f"{'goal':{width}}" + "".join(f"{c:>8}" for c in components)]
+    lines += [f"{label:{width}}" + "".join(f"{rate(r):>8}" for r in rates) for label, rates in rows]
     return "\n".join(lines)

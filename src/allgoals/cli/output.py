@@ -1,4 +1,4 @@
-"""Standard output, which may lose its reader, as in `| head`."""
+"""What is said to a person; its reader may go, as in `| head`."""
 
 import os
 import sys
@@ -15,3 +15,8 @@ def say(text: str) -> None:
 def silence() -> None:
     """From here on nobody listens."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def rate(mean: float | None) -> str:
+    """A success rate, or a dash where no goal can be reached."""
+    return "-" if mean is None else f"{mean:.3f}"

@@ -7,7 +7,7 @@ from typing import Annotated, Generic, TypeVar
 import tyro
 
 from allgoals import __version__
-from allgoals.cli.output import say
+from allgoals.cli.output import rate, say
 from allgoals.errors import UsageError
 from allgoals.runs.signals import Signals
 
@@ -92,8 +92,6 @@ def _run(work, name: str, signals: Signals) -> None:
 
 def summary(run) -> str:
     """What a person wants to know when a run has ended."""
-    from allgoals.cli.display import rate
-
     result = run.summary
     lines = [f"{result['steps']:,} steps in {result['seconds']:.0f} s"]
     for name, mean in (result["evaluation"] or {}).items():

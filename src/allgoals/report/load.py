@@ -1,5 +1,6 @@
 """Run directories as checked data: past this module nothing has a shape that is not expected."""
 
+import math
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -189,12 +190,17 @@ def _evaluations(rows: list[Any], goals: Goals | None) -> dict[int, Evaluation]:
 
 
 def _evaluation(row: dict[str, Any], num_goals: int) -> Evaluation:
-    mean = {_text(name): float(value) for name, value in row["mean_reachable"].items()}
+    mean = {_text(name): _mean(value) for name, value in row["mean_reachable"].items()}
     success = {name: np.asarray(row["success"][name], float) for name in mean}
     _check("agent" in mean, "the agent itself is not evaluated")
     fits = all(values.shape == (num_goals,) for values in success.values())
     _check(fits, "success does not fit the goals")
     return Evaluation(_count(row["steps"]), mean, success)
+
+
+def _mean(value: float | None) -> float:
+    """Not a number where no goal can be reached."""
+    return math.nan if value is None else float(value)
 
 
 def _metrics(row: dict[str, Any]) -> dict[str, float]:
