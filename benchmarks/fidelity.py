@@ -15,8 +15,8 @@ from allgoals.goals.samplers import seen_only
 from allgoals.presets import preset
 from allgoals.runs.agent import Agent, build_evaluator
 from allgoals.runs.cache import enable_compile_cache
-from allgoals.runs.setup import build_task
 from allgoals.training import Trainer
+from allgoals.validation import build_task
 
 
 class LimitsTerminate(VectorEnv):

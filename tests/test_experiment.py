@@ -8,9 +8,9 @@ import pytest
 from allgoals.errors import UsageError
 from allgoals.experiment import GoalOptions, from_dict, parse_count, to_dict
 from allgoals.presets import names, preset
-from allgoals.runs.setup import build_task, owner
+from allgoals.runs.setup import owner
 from allgoals.runs.train import evaluation_points
-from allgoals.validation import check
+from allgoals.validation import build_task, check
 
 
 @pytest.mark.parametrize("name", names())

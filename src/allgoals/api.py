@@ -12,11 +12,10 @@ from allgoals.presets import preset
 from allgoals.runs.agent import Agent, build_evaluator
 from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.directory import RunDirectory, check_new, new_path
-from allgoals.runs.setup import build_task
 from allgoals.runs.signals import Signals
 from allgoals.runs.train import Driver, Observer
 from allgoals.types import Obs
-from allgoals.validation import check_fields
+from allgoals.validation import build_task, check_fields
 
 
 class Run:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment
-from allgoals.tasks import TASKS
+from allgoals.tasks import TASKS, make_task
 from allgoals.types import Task
 
 POSITIVE = {
@@ -37,6 +37,19 @@ RULES = [
     ({"width"}, lambda v: v <= 2**16, "must be 65536 or less"),
     (LAYERS, lambda v: v <= 2**8, "must be 256 or less"),
 ]
+
+
+def build_task(experiment: Experiment) -> Task:
+    """The task of an experiment, both checked."""
+    check(experiment)
+    options = experiment.goals
+    task = make_task(experiment.task, experiment.env)
+    check_goals(experiment, task.goals.names)
+    if options.subset is not None:
+        chosen = (options.subset, options.include, options.subset_seed)
+        task = make_task(experiment.task, experiment.env, *chosen)
+    check_divisions(experiment, task)
+    return task
 
 
 def check(experiment: Experiment) -> None:

@@ -17,7 +17,7 @@ from allgoals.cli.display import Display
 from allgoals.cli.train import summary
 from allgoals.envs.gridworld import Gridworld
 from allgoals.experiment import GoalOptions, parse_count, to_dict
-from allgoals.runs.setup import build_task
+from allgoals.validation import build_task
 from tests.runs.micro import FLAGS, check_same_end, micro, shown, start, start_in_terminal
 
 SHORT = [*FLAGS, "--steps", "64", "--evaluation.times", "1"]  # the last of two words counts

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from allgoals.errors import CheckpointError, SaveError
 from allgoals.runs import checkpoint, failpoints
 from allgoals.runs.checkpoint import MANIFEST, Checkpoints, digest
-from allgoals.runs.setup import build_task, build_trainer, state_shapes
+from allgoals.runs.setup import build_trainer, state_shapes
+from allgoals.validation import build_task
 from tests.runs.micro import micro
 
 BEFORE_THE_MANIFEST = ["before_write", "mid_write", "before_manifest", "replacing_MANIFEST.json"]

@@ -16,7 +16,7 @@ from allgoals import api
 from allgoals.errors import AllgoalsError, CheckpointError, UsageError
 from allgoals.experiment import from_dict, to_dict
 from allgoals.report import write_report
-from allgoals.runs.setup import build_task
+from allgoals.validation import build_task
 from tests.runs.micro import micro
 
 SOURCE = Path(__file__).parents[2] / "src" / "allgoals"

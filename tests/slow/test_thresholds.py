@@ -16,9 +16,10 @@ from allgoals.envs.gridworld import Gridworld
 from allgoals.goals.samplers import SAMPLERS
 from allgoals.presets import preset
 from allgoals.runs.agent import Agent, build_evaluator
-from allgoals.runs.setup import build_task, build_trainer
+from allgoals.runs.setup import build_trainer
 from allgoals.tasks import make_task
 from allgoals.training import Trainer
+from allgoals.validation import build_task
 from tests.oracles import optimal_q
 
 pytestmark = pytest.mark.slow

@@ -55,7 +55,7 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
     from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
-    from allgoals.validation import check
+    from allgoals.validation import build_task
 
     default = preset(name)
     kind = Words[Experiment[type(default.env), type(default.algorithm)]]
@@ -63,7 +63,7 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
         words = parse(kind, argv, f"allgoals train {name}", Words(default))
     except ValueError as error:  # an environment refused its fields
         raise UsageError(str(error)) from None
-    check(words.experiment)  # before the rest is imported
+    build_task(words.experiment)  # complains before the rest is imported
     _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name, signals)
 
 

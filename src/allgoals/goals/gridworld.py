@@ -9,7 +9,7 @@ from allgoals.types import GoalOutcome, GoalSet, Obs
 
 def position_goals(env: Gridworld) -> GoalSet:
     cells = env.free_cells  # [G, 2]
-    codes = jnp.asarray(cells[:, 0] * env.size + cells[:, 1])  # [G]
+    codes = cells[:, 0] * env.size + cells[:, 1]  # [G]
 
     def outcome(obs: Obs) -> GoalOutcome:
         x, y = obs[..., 0].astype(jnp.int32), obs[..., 1].astype(jnp.int32)

@@ -13,8 +13,9 @@ from allgoals.errors import UsageError, unknown
 from allgoals.evaluation import Evaluator
 from allgoals.experiment import EvaluationOptions, from_dict
 from allgoals.runs.directory import RunDirectory
-from allgoals.runs.setup import build_checkpoints, build_task, build_trainer, state_shapes
+from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
 from allgoals.types import Array, Key, Obs, PyTree, Task
+from allgoals.validation import build_task
 
 
 def greedy(task: Task) -> Callable:

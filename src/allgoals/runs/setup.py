@@ -9,23 +9,8 @@ from allgoals.experiment import Experiment, to_dict
 from allgoals.goals.samplers import SAMPLERS
 from allgoals.runs.checkpoint import Checkpoints
 from allgoals.runs.directory import RunDirectory
-from allgoals.tasks import make_task
 from allgoals.training import Trainer, TrainState
 from allgoals.types import Task
-from allgoals.validation import check, check_divisions, check_goals
-
-
-def build_task(experiment: Experiment) -> Task:
-    """The task of an experiment, both checked."""
-    check(experiment)
-    options = experiment.goals
-    task = make_task(experiment.task, experiment.env)
-    check_goals(experiment, task.goals.names)
-    if options.subset is not None:
-        chosen = (options.subset, options.include, options.subset_seed)
-        task = make_task(experiment.task, experiment.env, *chosen)
-    check_divisions(experiment, task)
-    return task
 
 
 def build_trainer(experiment: Experiment, task: Task) -> Trainer:

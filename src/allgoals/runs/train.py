@@ -17,10 +17,11 @@ from allgoals.runs.checkpoint import digest
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.environment import describe_environment
 from allgoals.runs.pictures import layout, value_table
-from allgoals.runs.setup import build_checkpoints, build_task, build_trainer, state_shapes
+from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
 from allgoals.runs.signals import Signals
 from allgoals.training import TrainState
 from allgoals.types import PyTree, Task
+from allgoals.validation import build_task
 
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 
