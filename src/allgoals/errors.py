@@ -16,6 +16,12 @@ class UsageError(AllgoalsError):
     exit_code = 2
 
 
+class MemoryShortage(AllgoalsError):
+    """What was asked for needs more memory than there is."""
+
+    exit_code = 3
+
+
 class NumericalError(AllgoalsError):
     """A loss, a gradient or a parameter stopped being a finite number."""
 

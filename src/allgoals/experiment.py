@@ -7,6 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import tyro
 
 from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
+from allgoals.envs.craftax import Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
 from allgoals.errors import UsageError
 
@@ -83,7 +84,8 @@ class Experiment(Generic[E, A]):
         return self.total_updates * self.steps_per_update
 
 
-CLASSES = {cls.__name__: cls for cls in (Gridworld, Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo)}
+ENVIRONMENTS = (Gridworld, CraftaxClassic, Craftax)
+CLASSES = {cls.__name__: cls for cls in (*ENVIRONMENTS, Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo)}
 
 
 def to_dict(config: Any) -> Any:

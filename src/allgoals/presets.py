@@ -1,53 +1,95 @@
-"""Experiments by name: "gridworld/leo" is a task and an algorithm with sizes that suit both."""
+"""Experiments by name: "craftax/leo/paper" is a task, an algorithm and sizes that suit both.
 
+Sizes are `laptop` (two cores, minutes; the default) and, for Craftax, `paper` (the paper's own, for
+a GPU): there the algorithms' defaults hold, which are the paper's tuned values.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 
 from allgoals.algorithms import ALGORITHMS
 from allgoals.algorithms.base import Algorithm
 from allgoals.errors import unknown
-from allgoals.experiment import Experiment
+from allgoals.experiment import EvaluationOptions, Experiment
 from allgoals.tasks import TASKS
 
-# Sized for two cores and minutes; the algorithms' own defaults are the paper's, for Craftax.
-SMALL_Q = dict(
-    width=128, layers=2, learning_rate=3e-3, gamma=0.95, minibatch_size=512, epochs=2,
-    epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
-)  # fmt: skip
-SMALL_PPO = dict(
-    width=128, actor_layers=1, critic_layers=1, learning_rate=1e-3, gamma=0.95,
-    epochs=4, num_minibatches=8, entropy_coefficient=0.01,
-)  # fmt: skip
 
-
-def _gridworld_algorithm(name: str) -> Algorithm:
+def _resized(name: str, q: dict, ppo: dict) -> Algorithm:
+    """The algorithm with some fields of its Q-learning and PPO parts changed."""
     algorithm = ALGORITHMS[name]
-    if name == "ppo":
-        return replace(algorithm, **SMALL_PPO)
+    changes = {"leo": q, "pqn": q, "ppo": ppo}
+    if name in ("dual_leo_pqn", "dual_leo_ppo"):
+        parts = [part for part in changes if hasattr(algorithm, part)]
+        return replace(
+            algorithm,
+            **{part: replace(getattr(algorithm, part), **changes[part]) for part in parts},
+        )
+    return replace(algorithm, **(ppo if name == "ppo" else q))
+
+
+def _gridworld_laptop(task: str, name: str) -> Experiment:
+    q = dict(
+        width=128, layers=2, learning_rate=3e-3, gamma=0.95, minibatch_size=512, epochs=2,
+        epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
+    )  # fmt: skip
+    ppo = dict(
+        width=128, actor_layers=1, critic_layers=1, learning_rate=1e-3, gamma=0.95,
+        epochs=4, num_minibatches=8, entropy_coefficient=0.01,
+    )  # fmt: skip
+    algorithm = _resized(name, q, ppo)
     if name == "dual_leo_pqn":
-        parts = dict(leo=replace(algorithm.leo, **SMALL_Q), pqn=replace(algorithm.pqn, **SMALL_Q))
-        return replace(algorithm, alpha=0.5, **parts)
-    if name == "dual_leo_ppo":
-        parts = dict(leo=replace(algorithm.leo, **SMALL_Q), ppo=replace(algorithm.ppo, **SMALL_PPO))
-        return replace(algorithm, **parts)
-    return replace(algorithm, **SMALL_Q)
+        algorithm = replace(algorithm, alpha=0.5)
+    return Experiment(task, name, TASKS[task][0](), algorithm, steps=1_000_000)
+
+
+def _craftax_laptop(task: str, name: str) -> Experiment:
+    q = dict(
+        width=256, layers=2, conv_features=16, learning_rate=5e-4, gamma=0.99,
+        minibatch_size=512, epochs=2, epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
+    )  # fmt: skip
+    ppo = dict(
+        width=256, actor_layers=1, critic_layers=1, conv_features=16, learning_rate=5e-4,
+        gamma=0.99, epochs=2, num_minibatches=8,
+    )  # fmt: skip
+    return Experiment(
+        task, name, TASKS[task][0](), _resized(name, q, ppo),
+        steps=2_000_000, num_envs=128, num_steps=32,
+        evaluation=EvaluationOptions(times=5, episodes=4, max_steps=512, num_envs=128),
+        log_every=10, checkpoint_every=50,
+    )  # fmt: skip
+
+
+PAPER_STEPS = {"leo": 32, "ppo": 64, "dual_leo_ppo": 64}  # per update; 2 for all that is PQN
+
+
+def _craftax_paper(task: str, name: str) -> Experiment:
+    return Experiment(
+        task, name, TASKS[task][0](), ALGORITHMS[name],
+        steps=1_000_000_000, num_envs=1024, num_steps=PAPER_STEPS.get(name, 2),
+        evaluation=EvaluationOptions(times=20, episodes=16, max_steps=512, num_envs=1024),
+        log_every=50, checkpoint_every=1000,
+    )  # fmt: skip
+
+
+SIZES: dict[str, dict[str, Callable[[str, str], Experiment]]] = {
+    "gridworld": {"laptop": _gridworld_laptop},
+    "craftax-classic": {"laptop": _craftax_laptop, "paper": _craftax_paper},
+    "craftax": {"laptop": _craftax_laptop, "paper": _craftax_paper},
+}
 
 
 def preset(name: str) -> Experiment:
-    """The experiment called TASK/ALGORITHM."""
-    task, _, algorithm = name.partition("/")
-    if not algorithm:
+    """The experiment called TASK/ALGORITHM or TASK/ALGORITHM/SIZE."""
+    task, algorithm, size, *more = [*name.split("/"), "", ""]
+    if not algorithm or any(more):
         raise unknown("experiment", name, names())
     if task not in TASKS:
         raise unknown("task", task, TASKS)
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
-    return Experiment(
-        task=task,
-        name=algorithm,
-        env=TASKS[task][0](),
-        algorithm=_gridworld_algorithm(algorithm),
-        steps=1_000_000,
-    )
+    if size and size not in SIZES[task]:
+        raise unknown(f"size of {task}", size, SIZES[task])
+    return SIZES[task][size or "laptop"](task, algorithm)
 
 
 def names() -> list[str]:

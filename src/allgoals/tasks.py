@@ -1,19 +1,38 @@
 """Tasks by name: an environment, the goals over it, and how networks see both."""
 
 from collections.abc import Callable
+from functools import partial
 
+from allgoals.envs.craftax import Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
 from allgoals.goals.base import random_subset
+from allgoals.goals.craftax import CELLS, craftax_goals
 from allgoals.goals.gridworld import position_goals
-from allgoals.networks.encoders import OneHotCoordinates
+from allgoals.networks.encoders import GridEncoder, OneHotCoordinates
 from allgoals.types import Environment, Task
 
 
 def gridworld(env: Gridworld) -> Task:
-    return Task("gridworld", env, position_goals(env), OneHotCoordinates(env.size))
+    return Task("gridworld", env, position_goals(env), lambda _: OneHotCoordinates(env.size))
 
 
-TASKS: dict[str, tuple[type, Callable[..., Task]]] = {"gridworld": (Gridworld, gridworld)}
+def craftax_classic(env: CraftaxClassic) -> Task:
+    return _craftax("craftax-classic", env)
+
+
+def craftax(env: Craftax) -> Task:
+    return _craftax("craftax", env)
+
+
+def _craftax(name: str, env: CraftaxClassic | Craftax) -> Task:
+    return Task(name, env, craftax_goals(env), partial(GridEncoder, env.layout, CELLS))
+
+
+TASKS: dict[str, tuple[type, Callable[..., Task]]] = {
+    "gridworld": (Gridworld, gridworld),
+    "craftax-classic": (CraftaxClassic, craftax_classic),
+    "craftax": (Craftax, craftax),
+}
 
 
 def make_task(

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.stages import Compiled
 
 from allgoals.algorithms.base import Algorithm
 from allgoals.envs.vector import VectorEnv
 from allgoals.goals.samplers import GoalSampler
 from allgoals.rollout import Actor, collect, start
-from allgoals.types import Array, Key, Metrics, PyTree, Task
+from allgoals.types import Array, Key, Metrics, PyTree, Rollout, Task
 
 
 class TrainState(NamedTuple):
@@ -45,17 +46,23 @@ class Trainer:
         actor = start(self.task, self.envs, self.sampler, key_actor)
         return TrainState(learner, actor, key_run, jnp.int32(0))
 
+    def collect(
+        self, algorithm: Algorithm, state: TrainState, key: Key, progress: Array | float
+    ) -> tuple[Actor, Rollout]:
+        """A rollout of the current policy."""
+        policy = partial(algorithm.act, self.task, state.learner, explore=True, progress=progress)
+        return collect(
+            self.task, self.envs, policy, self.sampler, self.success_decay,
+            state.actor, key, self.num_steps,
+        )  # fmt: skip
+
     def step(
         self, algorithm: Algorithm, total_updates: Array, state: TrainState
     ) -> tuple[TrainState, Metrics]:
         """One rollout and one update."""
         key_act, key_learn = jax.random.split(jax.random.fold_in(state.key, state.update))
         progress = state.update / total_updates
-        policy = partial(algorithm.act, self.task, state.learner, explore=True, progress=progress)
-        actor, rollout = collect(
-            self.task, self.envs, policy, self.sampler, self.success_decay,
-            state.actor, key_act, self.num_steps,
-        )  # fmt: skip
+        actor, rollout = self.collect(algorithm, state, key_act, progress)
         learner, metrics = algorithm.update(
             self.task, state.learner, rollout, key_learn, progress=progress
         )
@@ -63,7 +70,9 @@ class Trainer:
         return TrainState(learner, actor, state.key, state.update + 1), metrics
 
     @cached_property
-    def _advance(self):
+    def program(self) -> Compiled:
+        """`advance`, compiled; nothing is allocated yet."""
+
         def advance(algorithm, total_updates, state, updates):
             def one(_, carry):
                 state, sums = carry
@@ -75,14 +84,16 @@ class Trainer:
             state, sums = jax.lax.fori_loop(0, updates, one, (state, zeros))
             return state, jax.tree.map(lambda x: x / updates, sums)
 
-        return jax.jit(advance, donate_argnames="state")
+        shapes = jax.eval_shape(self.init, jax.random.key(0))
+        jitted = jax.jit(advance, donate_argnames="state")
+        return jitted.lower(self.algorithm, self.total_updates, shapes, 0).compile()
 
     def advance(self, state: TrainState, updates: int) -> tuple[TrainState, Metrics]:
         """`updates` steps in one call and their mean metrics; consumes the state.
 
         The number is traced, so the same program, and the same bits, serve every length.
         """
-        return self._advance(self.algorithm, self.total_updates, state, updates)
+        return self.program(self.algorithm, self.total_updates, state, updates)
 
 
 def goal_metrics(actor: Actor, before: Actor) -> Metrics:

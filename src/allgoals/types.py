@@ -41,6 +41,42 @@ class Environment(Protocol):
     def step(self, state: PyTree, action: Array, key: Key) -> Step: ...
 
 
+class Layer(NamedTuple):
+    """One number of every cell of a map: a value among some, or a bit for each of some."""
+
+    name: str
+    size: int  # how many values, or bits
+    bits: bool = False
+
+
+class Entry(NamedTuple):
+    """One number of a vector: a value among some, or a quantity."""
+
+    name: str
+    size: int  # how many values; 1 for a quantity
+    scale: float = 1.0  # a quantity is divided by this
+
+
+class GridLayout(NamedTuple):
+    """What the numbers of a `GridObs` mean."""
+
+    view: tuple[int, int]  # rows and columns, with the player in the middle
+    layers: tuple[Layer, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def channels(self) -> int:
+        """How wide a cell becomes."""
+        return sum(layer.size for layer in self.layers)
+
+
+class GridObs(NamedTuple):
+    """What a player sees around it and knows of itself."""
+
+    map: Array  # [rows, columns, layers] uint8
+    vector: Array  # [entries] uint8
+
+
 class GoalOutcome(NamedTuple):
     """What one observation means to every goal."""
 
@@ -64,7 +100,8 @@ class Task(NamedTuple):
     name: str
     env: Environment
     goals: GoalSet
-    encoder: Any  # flax module: (obs, goal features or None) -> [B, F]
+    encoder: Callable[[int], Any]
+    """features of a convolution -> flax module: (obs, goal features or None) -> [B, F]"""
 
     @property
     def num_goals(self) -> int:

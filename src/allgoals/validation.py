@@ -14,7 +14,7 @@ from allgoals.types import Task
 POSITIVE = {
     "steps", "num_envs", "num_steps", "log_every", "checkpoint_every", "width", "layers",
     "embedding_layers", "epochs", "minibatch_size", "num_minibatches", "episodes", "max_steps",
-    "random_goals", "positive_goals", "subset", "repeats",
+    "conv_features", "random_goals", "positive_goals", "subset", "repeats",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "seed", "subset_seed", "times", "actor_layers", "critic_layers", "entropy_coefficient",
@@ -34,7 +34,7 @@ RULES = [
     (ABOVE_ZERO, lambda v: 0 < v < float("inf"), "must be above 0"),
     (SHARES, lambda v: 0 <= v <= 1, "must lie in 0..1"),
     (SHARES_ABOVE_ZERO, lambda v: 0 < v <= 1, "must be above 0 and at most 1"),
-    ({"width"}, lambda v: v <= 2**16, "must be 65536 or less"),
+    ({"width", "conv_features"}, lambda v: v <= 2**16, "must be 65536 or less"),
     (LAYERS, lambda v: v <= 2**8, "must be 256 or less"),
 ]
 

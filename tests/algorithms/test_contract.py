@@ -102,7 +102,7 @@ def test_traced_hyperparameters_still_count(trainer, trained):
         else dataclasses.replace(algorithm, learning_rate=0.1)
     )
     state = jax.jit(trainer.init)(jax.random.key(0))
-    state, _ = trainer._advance(fast, 6, state, 6)
+    state, _ = trainer.program(fast, 6, state, 6)
     assert digest(state.learner) != digest(trained[1].learner)
 
 

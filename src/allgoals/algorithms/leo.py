@@ -26,6 +26,7 @@ class Leo:
 
     width: int = 1024  # units of each dense layer
     layers: int = 4  # dense layers
+    conv_features: int = 32  # features of the convolution, in worlds that have a map
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.99  # discount
@@ -39,7 +40,7 @@ class Leo:
 
     def init(self, task: Task, key: Key) -> Model:
         network = AllGoalsQ(
-            task.encoder, self.width, self.layers,
+            task.encoder(self.conv_features), self.width, self.layers,
             task.num_actions, task.num_goals, task.goals.bounded,
         )  # fmt: skip
         obs, _ = example_inputs(task)

@@ -40,6 +40,7 @@ class Ppo:
     embedding_layers: int = 1  # dense layers shared by actor and critic
     actor_layers: int = 2  # dense layers of the actor alone
     critic_layers: int = 4  # dense layers of the critic alone
+    conv_features: int = 32  # features of the convolution, in worlds that have a map
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.995  # discount
@@ -53,7 +54,7 @@ class Ppo:
 
     def init(self, task: Task, key: Key) -> Model:
         network = ActorCritic(
-            task.encoder, self.width, self.embedding_layers, self.actor_layers,
+            task.encoder(self.conv_features), self.width, self.embedding_layers, self.actor_layers,
             self.critic_layers, task.num_actions, task.goals.bounded,
         )  # fmt: skip
         return Model.create("ppo", network, "adam", key, *example_inputs(task))

@@ -36,6 +36,7 @@ class Pqn:
 
     width: int = 1024  # units of each dense layer
     layers: int = 4  # dense layers
+    conv_features: int = 16  # features of the convolution, in worlds that have a map
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.995  # discount
@@ -53,7 +54,11 @@ class Pqn:
 
     def init(self, task: Task, key: Key) -> Model:
         network = GoalConditionedQ(
-            task.encoder, self.width, self.layers, task.num_actions, task.goals.bounded
+            task.encoder(self.conv_features),
+            self.width,
+            self.layers,
+            task.num_actions,
+            task.goals.bounded,
         )
         return Model.create("pqn", network, "radam", key, *example_inputs(task))
 

@@ -3,8 +3,10 @@
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from allgoals.types import Array, Obs, PyTree
+from allgoals.networks.convolution import conv3x3
+from allgoals.types import Array, GridLayout, GridObs, Obs, PyTree
 
 
 class OneHotCoordinates(nn.Module):
@@ -15,3 +17,67 @@ class OneHotCoordinates(nn.Module):
     def __call__(self, obs: Obs, goal: PyTree | None = None) -> Array:  # [B, 2] -> [B, F]
         seen = obs if goal is None else jnp.concatenate([obs, goal], axis=-1)
         return jax.nn.one_hot(seen, self.size).reshape(*seen.shape[:-1], -1)
+
+
+class GridEncoder(nn.Module):
+    """One convolution over the map, and the vector as it is.
+
+    A goal enters the same way: a thing wanted on one cell is a map with a single one in it, whose
+    convolution is the kernel itself around that cell; the rest joins the vector.
+    """
+
+    layout: GridLayout
+    cells: tuple[tuple[int, int], ...]  # where goals want things, relative to the middle
+    features: int
+
+    @nn.compact
+    def __call__(self, obs: GridObs, goal: PyTree | None = None) -> Array:  # [B, F]
+        init = nn.initializers.variance_scaling(
+            1.0, "fan_in", "truncated_normal", in_axis=(-4, -3, -2)
+        )
+        shape = (3, 3, self.layout.channels, self.features)
+        x = conv3x3(widen_map(obs.map, self.layout), self.param("kernel", init, shape))
+        vector = widen_vector(obs.vector, self.layout)
+        if goal is not None:
+            kernel = self.param("goal_kernel", init, shape)
+            x = x + self._wanted(kernel, goal)
+            vector = jnp.concatenate([vector, goal.vector.astype(vector.dtype)], axis=-1)
+        x = x + self.param("bias", nn.initializers.zeros, (self.features,))
+        x = nn.relu(nn.LayerNorm()(x))
+        return jnp.concatenate([x.reshape(len(x), -1), vector], axis=-1)
+
+    def _wanted(self, kernel: Array, goal: PyTree) -> Array:
+        """The convolution of a map that holds the wanted thing on its cell. [B, H, W, F]"""
+        height, width = self.layout.view
+        around = goal.thing.astype(kernel.dtype) @ kernel[::-1, ::-1].transpose(2, 0, 1, 3).reshape(
+            self.layout.channels, -1
+        )
+        around = around.reshape(-1, 3, 3, self.features)  # one cell up and left, to down and right
+        where = jax.nn.one_hot(goal.cell, len(self.cells))  # nothing for goals without a cell
+        total = 0.0
+        for i, (down, right) in enumerate(self.cells):
+            top, left = height // 2 + down - 1, width // 2 + right - 1
+            frame = ((0, 0), (top, height - top - 3), (left, width - left - 3), (0, 0))
+            total = total + jnp.pad(where[:, i, None, None, None] * around, frame)
+        return total
+
+
+def widen_map(map_: Array, layout: GridLayout) -> Array:
+    """Every value and every bit gets a channel. [B, H, W, layers] -> [B, H, W, channels]"""
+    parts = []
+    for i, layer in enumerate(layout.layers):
+        numbers = jnp.arange(layer.size, dtype=map_.dtype)
+        cell = map_[..., i, None]
+        parts.append((cell >> numbers) & 1 == 1 if layer.bits else cell == numbers)
+    return jnp.concatenate(parts, axis=-1).astype(jnp.float32)
+
+
+def widen_vector(vector: Array, layout: GridLayout) -> Array:
+    """Every value gets a place, a quantity is scaled. [B, entries] -> [B, widened]"""
+    sizes = np.array([entry.size for entry in layout.entries])
+    scales = np.array([entry.scale for entry in layout.entries], np.float32)
+    entry = np.repeat(np.arange(len(sizes)), sizes)
+    value = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    repeated = vector[:, entry]
+    is_value = repeated == value.astype(np.uint8)
+    return jnp.where(sizes[entry] > 1, is_value, repeated / scales[entry])

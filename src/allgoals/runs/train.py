@@ -16,6 +16,7 @@ from allgoals.runs.agent import Agent, build_evaluator
 from allgoals.runs.checkpoint import digest
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.environment import describe_environment
+from allgoals.runs.memory import check_memory
 from allgoals.runs.pictures import layout, value_table
 from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
 from allgoals.runs.signals import Signals
@@ -30,6 +31,8 @@ class Observer:
     """Is told what happens; the command line shows it, the library keeps silent."""
 
     def compiling(self, task: Task, total_steps: int) -> None: ...
+
+    def compiled(self, memory: int) -> None: ...
 
     def started(self, update: int) -> None: ...
 
@@ -67,9 +70,9 @@ class Driver:
     def _train(self) -> dict[str, Any]:
         self.observer.compiling(self.task, self.experiment.total_steps)
         self._describe()
+        self.observer.compiled(check_memory(self.experiment, self.trainer.program))
         update, state = self.checkpoints.restore(state_shapes(self.trainer)) or self._initial()
         self._forget_after(update)
-        state, _ = self.trainer.advance(state, 0)  # compiles, and changes nothing
         self.observer.started(update)
         with self.signals.saving():
             self._evaluate_if_due(update, state)

@@ -1,0 +1,249 @@
+"""Steps per second of acting, of learning and of both, beside the bare game in the same run.
+
+Everything is measured in rounds, one after another, so that a machine whose speed drifts drifts for
+all alike; ratios are taken within a round.
+"""
+
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+from jax.experimental.compilation_cache import compilation_cache
+
+from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
+from allgoals.algorithms.base import Algorithm
+from allgoals.bench.bare import bare_game
+from allgoals.goals.samplers import seen_only
+from allgoals.runs.memory import program_bytes
+from allgoals.tasks import make_task
+from allgoals.training import Trainer
+from allgoals.types import Task
+
+
+@dataclass(frozen=True)
+class Sizes:
+    num_envs: int = 256  # environments run side by side
+    num_steps: int = 32  # steps of each environment per update
+    minibatch_size: int = 512  # rows per gradient step
+    epochs: int = 2  # passes over each rollout
+    width: int = 256  # units of each dense layer
+    layers: int = 4  # dense layers of the value networks
+    conv_features: int = 32  # features of the convolution
+
+    @property
+    def rows(self) -> int:
+        return self.num_envs * self.num_steps
+
+
+def algorithms(sizes: Sizes) -> dict[str, Algorithm]:
+    """The paper's six at equal sizes, so that their speeds can be compared."""
+    network = dict(width=sizes.width, conv_features=sizes.conv_features)
+    shared = dict(
+        network, layers=sizes.layers, minibatch_size=sizes.minibatch_size, epochs=sizes.epochs
+    )
+    leo, pqn = Leo(**shared), Pqn(**shared)
+    minibatches = sizes.rows // sizes.minibatch_size
+    ppo = Ppo(**network, epochs=sizes.epochs, num_minibatches=minibatches)
+    return {
+        "ppo": ppo,
+        "pqn": pqn,
+        "pqn_her": Pqn(**shared, relabel="mixed"),
+        "leo": leo,
+        "dual_leo_pqn": DualLeoPqn(leo=leo, pqn=pqn),
+        "dual_leo_ppo": DualLeoPpo(leo=leo, ppo=ppo),
+    }
+
+
+class Spread(NamedTuple):
+    """Repeated measurements: the middle one, and the range."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> "Spread":
+        return cls(statistics.median(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class Throughput:
+    task: str
+    algorithm: str
+    whole: Spread  # steps per second of collecting and learning
+    acting: Spread  # of collecting alone
+    updating: Spread  # of learning alone
+    of_bare: Spread  # whole, as a share of the bare game in the same round
+    bare: Spread  # steps per second of the bare game
+    compile_cold: float  # seconds to trace and compile
+    compile_warm: float  # seconds to trace and load from the compile cache
+    bytes_per_transition: float  # held by a rollout
+    program_bytes: int  # arguments, results and scratch of one update, as the compiler plans it
+    peak_bytes: int  # the most this process has held
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data; a spread is an object of three numbers."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {k: v._asdict() if isinstance(v, Spread) else v for k, v in values.items()}
+
+
+class Subject(NamedTuple):
+    """One algorithm, ready to be timed: calls that return after the work is done."""
+
+    name: str
+    whole: Callable[[], None]
+    acting: Callable[[], None]
+    updating: Callable[[], None]
+    facts: dict[str, Any]
+
+    def warm_up(self) -> None:
+        self.whole()
+        self.acting()
+        self.updating()
+
+
+def measure(
+    task_name: str, names: list[str], sizes: Sizes, repeats: int, say: Callable[[str], None]
+) -> Iterator[Throughput]:
+    task = make_task(task_name)
+    chosen = algorithms(sizes)
+    subjects = []
+    for name in names:
+        say(f"{task_name}/{name}: compiling")
+        subjects.append(_prepare(name, task, chosen[name], sizes))
+    say(f"{task_name}: warming up")
+    bare = bare_game(task.env, sizes.num_envs, sizes.num_steps)
+    bare()
+    for subject in subjects:
+        subject.warm_up()
+    times: dict[str, list[float]] = {}
+    for i in range(repeats):
+        say(f"{task_name}: round {i + 1} of {repeats}")
+        for subject in subjects:
+            for part in ("whole", "acting", "updating"):
+                times.setdefault(f"{subject.name}/{part}", []).append(_time(getattr(subject, part)))
+            times.setdefault(f"{subject.name}/bare", []).append(_time(bare))
+    for subject in subjects:
+        yield _result(task_name, subject, times, sizes)
+
+
+def _time(call: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def _result(task: str, subject: Subject, times: dict[str, list[float]], sizes: Sizes) -> Throughput:
+    def speed(part: str) -> Spread:
+        return Spread.of([sizes.rows / t for t in times[f"{subject.name}/{part}"]])
+
+    pairs = zip(times[f"{subject.name}/bare"], times[f"{subject.name}/whole"], strict=True)
+    return Throughput(
+        task,
+        subject.name,
+        **{part: speed(part) for part in ("whole", "acting", "updating", "bare")},
+        of_bare=Spread.of([bare / whole for bare, whole in pairs]),
+        peak_bytes=_peak_bytes(),
+        **subject.facts,
+    )
+
+
+def _peak_bytes() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _prepare(name: str, task: Task, algorithm: Algorithm, sizes: Sizes) -> Subject:
+    trainer = Trainer(task, algorithm, seen_only, sizes.num_envs, sizes.num_steps, 10**6, 0.9)
+    state = jax.jit(trainer.init)(jax.random.key(0))
+    cold, warm = _compile_seconds(trainer)
+    act = jax.jit(lambda algorithm, state: trainer.collect(algorithm, state, state.key, 0.0))
+    update = jax.jit(
+        lambda algorithm, state, rollout: algorithm.update(
+            task, state.learner, rollout, state.key, progress=0.0
+        )
+    )
+    held = {"state": trainer.advance(state, 1)[0]}
+    rollout = jax.block_until_ready(act(algorithm, held["state"])[1])
+
+    def whole() -> None:
+        held["state"] = jax.block_until_ready(trainer.advance(held["state"], 1)[0])
+
+    return Subject(
+        name,
+        whole,
+        lambda: jax.block_until_ready(act(algorithm, held["state"])),
+        lambda: jax.block_until_ready(update(algorithm, held["state"], rollout)),
+        {
+            "compile_cold": cold,
+            "compile_warm": warm,
+            "bytes_per_transition": sum(x.nbytes for x in jax.tree.leaves(rollout)) / sizes.rows,
+            "program_bytes": program_bytes(trainer.program),
+        },
+    )
+
+
+def _compile_seconds(trainer: Trainer) -> tuple[float, float]:
+    """Tracing and compiling without a cache, and again with what that left in one."""
+    chosen = jax.config.jax_compilation_cache_dir
+    with tempfile.TemporaryDirectory() as folder:
+        _use_cache(folder)
+        cold = _time(lambda: replace(trainer).program)
+        jax.clear_caches()
+        warm = _time(lambda: trainer.program)
+    _use_cache(chosen)
+    return cold, warm
+
+
+def _use_cache(folder: str | None) -> None:
+    jax.config.update("jax_compilation_cache_dir", folder)
+    compilation_cache.reset_cache()
+
+
+def table(results: list[Throughput]) -> str:
+    head = ("task", "algorithm", "steps/s", "of bare", "range", "acting", "updating", "compile")
+    head += ("warm", "B/step", "GiB")
+    lines = [_ROW.format(*head)]
+    for r in results:
+        lines.append(
+            _ROW.format(
+                r.task, r.algorithm, f"{r.whole.median:,.0f}", f"{r.of_bare.median:.3f}",
+                f"{r.of_bare.low:.3f}-{r.of_bare.high:.3f}", f"{r.acting.median:,.0f}",
+                f"{r.updating.median:,.0f}", f"{r.compile_cold:.0f} s", f"{r.compile_warm:.0f} s",
+                f"{r.bytes_per_transition:,.0f}", f"{r.peak_bytes / 2**30:.1f}",
+            )
+        )  # fmt: skip
+    for task in dict.fromkeys(r.task for r in results):
+        speeds = [r.bare.median for r in results if r.task == task]
+        lines.append(f"{task}: the bare game makes {statistics.median(speeds):,.0f} steps/s")
+    return "\n".join(lines)
+
+
+_ROW = "{:<16}{:<14}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>5}"
+
+
+def draw(results: list[Throughput], path: Path) -> None:
+    """Each algorithm's share of the bare game, with the range over the rounds."""
+    import matplotlib.pyplot as plt
+
+    tasks = list(dict.fromkeys(r.task for r in results))
+    figure, axes = plt.subplots(
+        1, len(tasks), figsize=(4.2 * len(tasks), 3), layout="constrained", squeeze=False
+    )
+    for axis, task in zip(axes[0], tasks, strict=True):
+        rows = [r for r in results if r.task == task][::-1]
+        shares = [r.of_bare for r in rows]
+        ends = [[s.median - s.low for s in shares], [s.high - s.median for s in shares]]
+        names = [r.algorithm for r in rows]
+        axis.barh(names, [s.median for s in shares], xerr=ends, color="#4c78a8", capsize=3)
+        bare = statistics.median(r.bare.median for r in rows)
+        axis.set(title=task, xlabel=f"share of the bare game ({bare:,.0f} steps/s)")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

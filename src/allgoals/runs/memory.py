@@ -1,0 +1,59 @@
+"""How much memory a program will take, known before it runs."""
+
+from pathlib import Path
+
+import jax
+import psutil
+from jax.stages import Compiled
+
+from allgoals.errors import MemoryShortage
+from allgoals.experiment import Experiment
+
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def program_bytes(program: Compiled) -> int:
+    """Arguments, results and scratch space, as the compiler has planned them."""
+    plan = program.memory_analysis()
+    shared = plan.alias_size_in_bytes  # results that take the place of arguments
+    held = plan.argument_size_in_bytes + plan.output_size_in_bytes - shared
+    return held + plan.temp_size_in_bytes + plan.generated_code_size_in_bytes
+
+
+def free_bytes() -> int:
+    """What the device has left; of a processor, the machine, or the share of it we may use."""
+    stats = jax.local_devices()[0].memory_stats()
+    if stats and "bytes_limit" in stats:
+        return stats["bytes_limit"] - stats["bytes_in_use"]
+    return min(psutil.virtual_memory().available, _cgroup_bytes())
+
+
+def _cgroup_bytes() -> float:
+    try:
+        limit = int((CGROUP / "memory.max").read_text())
+        return limit - int((CGROUP / "memory.current").read_text())
+    except (OSError, ValueError):  # no such group, or no limit
+        return float("inf")
+
+
+def check_memory(experiment: Experiment, program: Compiled) -> int:
+    """The bytes that training will take; refuses when there are not as many."""
+    need, free = program_bytes(program), free_bytes()
+    if need > free:
+        raise MemoryShortage(
+            f"training needs {gib(need)} of memory, {gib(free)} are free\n" + advice(experiment)
+        )
+    return need
+
+
+def advice(experiment: Experiment) -> str:
+    """What to change, and from what."""
+    return (
+        f"smaller: --num-envs {max(1, experiment.num_envs // 4)} (now {experiment.num_envs}),"
+        f" --num-steps {max(1, experiment.num_steps // 2)} (now {experiment.num_steps}),\n"
+        "a smaller --algorithm.width or minibatch, or --goals.subset for fewer goals"
+    )
+
+
+def gib(count: float) -> str:
+    return f"{count / 2**30:.2f} GiB"
