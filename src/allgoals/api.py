@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from allgoals.errors import MemoryShortage
 from allgoals.experiment import EvaluationOptions, Experiment, from_dict, to_dict
 from allgoals.presets import preset
 from allgoals.runs.agent import Agent, build_evaluator
@@ -77,7 +78,11 @@ def train(
         path = Path(out)
         check_new(path)
     directory = RunDirectory.create(path, to_dict(experiment))
-    return _run(directory, experiment, observer, signals)
+    try:
+        return _run(directory, experiment, observer, signals)
+    except MemoryShortage:  # nothing was learnt: leave no trace
+        directory.discard()
+        raise
 
 
 def resume(

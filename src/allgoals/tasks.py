@@ -13,7 +13,11 @@ from allgoals.types import Environment, Task
 
 
 def gridworld(env: Gridworld) -> Task:
-    return Task("gridworld", env, position_goals(env), lambda _: OneHotCoordinates(env.size))
+    def encoder(features: int, normalise: bool) -> OneHotCoordinates:
+        del features  # a position has no map
+        return OneHotCoordinates(env.size, normalise)
+
+    return Task("gridworld", env, position_goals(env), encoder)
 
 
 def craftax_classic(env: CraftaxClassic) -> Task:

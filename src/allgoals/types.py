@@ -100,8 +100,8 @@ class Task(NamedTuple):
     name: str
     env: Environment
     goals: GoalSet
-    encoder: Callable[[int], Any]
-    """features of a convolution -> flax module: (obs, goal features or None) -> [B, F]"""
+    encoder: Callable[[int, bool], Any]
+    """(features of a convolution, normalise?) -> module: (obs, goal features or None) -> [B, F]"""
 
     @property
     def num_goals(self) -> int:

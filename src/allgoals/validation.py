@@ -25,6 +25,7 @@ SHARES = {
     "gamma", "gae_lambda", "q_lambda", "epsilon_start", "epsilon_end", "alpha", "success_decay",
 }  # fmt: skip
 SHARES_ABOVE_ZERO = {"epsilon_decay", "goal_fraction"}
+BETWEEN = {"initial_value"}
 LAYERS = {"layers", "embedding_layers", "actor_layers", "critic_layers"}
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
@@ -34,6 +35,7 @@ RULES = [
     (ABOVE_ZERO, lambda v: 0 < v < float("inf"), "must be above 0"),
     (SHARES, lambda v: 0 <= v <= 1, "must lie in 0..1"),
     (SHARES_ABOVE_ZERO, lambda v: 0 < v <= 1, "must be above 0 and at most 1"),
+    (BETWEEN, lambda v: 0 < v < 1, "must lie between 0 and 1"),
     ({"width", "conv_features"}, lambda v: v <= 2**16, "must be 65536 or less"),
     (LAYERS, lambda v: v <= 2**8, "must be 256 or less"),
 ]

@@ -82,14 +82,11 @@ def test_another_seed_gives_others(trainer, trained):
     assert digest(state.learner) != digest(trained[1].learner)
 
 
-def test_one_trace_serves_every_length_and_every_traced_hyperparameter(trainer, trained):
-    program = trainer._advance
-    assert program._cache_size() == 1
+def test_one_program_serves_every_length_and_every_traced_hyperparameter(trainer, trained):
     first = [f.name for f in dataclasses.fields(trainer.algorithm) if f.type is float][0]
     other = dataclasses.replace(trainer.algorithm, **{first: 0.5})
     state = jax.jit(trainer.init)(jax.random.key(0))
-    program(other, 12, state, 2)
-    assert program._cache_size() == 1
+    trainer.program(other, 12, state, 2)  # a compiled program refuses what it was not made for
 
 
 def test_traced_hyperparameters_still_count(trainer, trained):

@@ -27,6 +27,8 @@ class Leo:
     width: int = 1024  # units of each dense layer
     layers: int = 4  # dense layers
     conv_features: int = 32  # features of the convolution, in worlds that have a map
+    normalise_inputs: bool = False  # by their running mean and deviation
+    initial_value: float = 0.5  # what the network says of every goal before it learns
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.99  # discount
@@ -40,8 +42,8 @@ class Leo:
 
     def init(self, task: Task, key: Key) -> Model:
         network = AllGoalsQ(
-            task.encoder(self.conv_features), self.width, self.layers,
-            task.num_actions, task.num_goals, task.goals.bounded,
+            task.encoder(self.conv_features, self.normalise_inputs), self.width, self.layers,
+            task.num_actions, task.num_goals, task.goals.bounded, self.initial_value,
         )  # fmt: skip
         obs, _ = example_inputs(task)
         return Model.create("leo", network, "radam", key, obs)

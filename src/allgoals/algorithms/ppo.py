@@ -41,6 +41,8 @@ class Ppo:
     actor_layers: int = 2  # dense layers of the actor alone
     critic_layers: int = 4  # dense layers of the critic alone
     conv_features: int = 32  # features of the convolution, in worlds that have a map
+    normalise_inputs: bool = False  # by their running mean and deviation
+    initial_value: float = 0.5  # what the network says of every goal before it learns
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.995  # discount
@@ -54,8 +56,9 @@ class Ppo:
 
     def init(self, task: Task, key: Key) -> Model:
         network = ActorCritic(
-            task.encoder(self.conv_features), self.width, self.embedding_layers, self.actor_layers,
-            self.critic_layers, task.num_actions, task.goals.bounded,
+            task.encoder(self.conv_features, self.normalise_inputs), self.width,
+            self.embedding_layers, self.actor_layers,
+            self.critic_layers, task.num_actions, task.goals.bounded, self.initial_value,
         )  # fmt: skip
         return Model.create("ppo", network, "adam", key, *example_inputs(task))
 

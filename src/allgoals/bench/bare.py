@@ -1,4 +1,4 @@
-"""The yardstick: a game's own step under random actions, with no goals, no network and no resets."""
+"""The yardstick: a game's own step under random actions; no goals, no network, no resets."""
 
 from collections.abc import Callable
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "evaluate": "success of every goal of a trained agent",
     "goals": "list the goals of a task",
     "report": "one HTML page from one or more runs",
+    "play": "play a task in the terminal and see which goals are achieved",
     "watch": "a clip of an agent reaching goals on command",
     "bench": "measure speed on this machine",
     "doctor": "versions, devices, caches: what to send with a bug report",

@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from allgoals.cli.output import rate, say
+from allgoals.runs.memory import gib
 from allgoals.runs.train import Observer
 from allgoals.types import Task
 
@@ -41,6 +42,9 @@ class Display(Observer):
             text += f"; {int((~reachable).sum())} of the goals cannot be reached"
         self._say(text)
         self._show("compiling")
+
+    def compiled(self, memory: int) -> None:
+        self._say(f"training takes {gib(memory)} of memory")
 
     def started(self, update: int) -> None:
         if update:

@@ -1,6 +1,8 @@
 """allgoals evaluate: success of every goal of a trained agent."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,13 +10,15 @@ import tyro
 
 from allgoals.cli.output import rate
 from allgoals.cli.parse import check_file, parse
+from allgoals.errors import unknown
 from allgoals.experiment import MaybeCount
 from allgoals.validation import check_fields
 
 
 @dataclass(frozen=True)
 class Words:
-    run: tyro.conf.Positional[Path]  # a run directory
+    run: tyro.conf.Positional[Path]  # a run directory, or with --random a task's name
+    random: bool = False  # evaluate random actions on a task instead of a run
     episodes: MaybeCount = None  # episodes per goal; by default as in training
     max_steps: MaybeCount = None  # steps per episode at most
     num_envs: MaybeCount = None  # episodes run side by side
@@ -31,29 +35,46 @@ def run(argv: list[str]) -> None:
     }
     if words.out:
         check_file(words.out)
-    results, names = _evaluate(words.run, changes)
+    evaluate = _evaluate_random if words.random else _evaluate_run
+    with _progress_bar() as on_batch:
+        results, names = evaluate(words.run, changes, on_batch)
     print(table(results, names))
     if words.out:
         words.out.write_text(json.dumps({"goals": names, **results}, indent=2) + "\n")
 
 
-def _evaluate(path: Path, changes: dict[str, int]) -> tuple[dict, tuple[str, ...]]:
-    from rich.progress import Progress
-
+def _evaluate_run(path: Path, changes: dict[str, int], on_batch) -> tuple[dict, tuple[str, ...]]:
     from allgoals.api import Run
     from allgoals.runs.agent import build_evaluator
 
     trained = Run(path)
     options = replace(trained.experiment.evaluation, **changes)
     agent = trained.agent
+    evaluator = build_evaluator(agent.task, options)
+    results = agent.evaluate(evaluator, options.episodes, on_batch=on_batch)
+    return results, agent.task.goals.names
+
+
+def _evaluate_random(name: Path, changes: dict[str, int], on_batch) -> tuple[dict, tuple[str, ...]]:
+    from allgoals.experiment import EvaluationOptions
+    from allgoals.runs.agent import evaluate_random
+    from allgoals.runs.cache import enable_compile_cache
+    from allgoals.tasks import TASKS, make_task
+
+    if str(name) not in TASKS:
+        raise unknown("task", str(name), TASKS)
+    enable_compile_cache()
+    task = make_task(str(name))
+    return evaluate_random(task, EvaluationOptions(**changes), on_batch), task.goals.names
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int], None]]:
+    from rich.progress import Progress
+
     with Progress(transient=True) as progress:
         bar = progress.add_task("evaluating", total=None)
-        results = agent.evaluate(
-            build_evaluator(agent.task, options),
-            options.episodes,
-            on_batch=lambda done, total: progress.update(bar, completed=done, total=total),
-        )
-    return results, agent.task.goals.names
+        yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
 def table(results: dict, names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ one bit. Names and order are the paper's.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -139,7 +140,7 @@ def goals_from(table: list[Condition], layout: GridLayout) -> GoalSet:
 
     return GoalSet(
         names=tuple(condition.name for condition in table),
-        features=CraftaxGoal(*map(np.stack, zip(*[_features(c, layout) for c in table]))),
+        features=jax.tree.map(lambda *x: np.stack(x), *[_features(c, layout) for c in table]),
         outcome=outcome,
         bounded=True,
         reachable=None,

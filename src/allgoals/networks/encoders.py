@@ -13,10 +13,42 @@ class OneHotCoordinates(nn.Module):
     """Positions, and goals that are positions, as one one-hot vector per coordinate."""
 
     size: int
+    normalise: bool = False
 
+    @nn.compact
     def __call__(self, obs: Obs, goal: PyTree | None = None) -> Array:  # [B, 2] -> [B, F]
-        seen = obs if goal is None else jnp.concatenate([obs, goal], axis=-1)
-        return jax.nn.one_hot(seen, self.size).reshape(*seen.shape[:-1], -1)
+        seen = self._widen(obs)
+        seen = RunningNorm()(seen) if self.normalise else seen
+        return seen if goal is None else jnp.concatenate([seen, self._widen(goal)], axis=-1)
+
+    def _widen(self, coordinates: Array) -> Array:
+        return jax.nn.one_hot(coordinates, self.size).reshape(len(coordinates), -1)
+
+
+class RunningNorm(nn.Module):
+    """Inputs less their mean over their deviation, both of all batches learnt from so far.
+
+    It is batch renormalisation without its clipping: below it nothing learns, so only the moments
+    that normalise matter, not which batch they are a function of.
+    """
+
+    memory: int = 1000  # batches; older ones fade
+    floor: float = 1e-3  # added to the variance: what is seldom seen is not blown up without end
+
+    @nn.compact
+    def __call__(self, x: Array) -> Array:  # [..., C]
+        width = x.shape[-1:]
+        mean = self.variable("stats", "mean", jnp.zeros, width)
+        variance = self.variable("stats", "variance", jnp.ones, width)
+        batches = self.variable("stats", "batches", jnp.zeros, ())
+        if self.is_mutable_collection("stats") and not self.is_initializing():
+            rows = x.reshape(-1, *width)
+            weight = 1 / jnp.minimum(batches.value + 1, self.memory)
+            mean.value += weight * (rows.mean(axis=0) - mean.value)
+            squares = jnp.square(rows - mean.value).mean(axis=0)
+            variance.value += weight * (squares - variance.value)
+            batches.value += 1
+        return (x - mean.value) * jax.lax.rsqrt(variance.value + self.floor)
 
 
 class GridEncoder(nn.Module):
@@ -29,6 +61,7 @@ class GridEncoder(nn.Module):
     layout: GridLayout
     cells: tuple[tuple[int, int], ...]  # where goals want things, relative to the middle
     features: int
+    normalise: bool = False
 
     @nn.compact
     def __call__(self, obs: GridObs, goal: PyTree | None = None) -> Array:  # [B, F]
@@ -36,8 +69,10 @@ class GridEncoder(nn.Module):
             1.0, "fan_in", "truncated_normal", in_axis=(-4, -3, -2)
         )
         shape = (3, 3, self.layout.channels, self.features)
-        x = conv3x3(widen_map(obs.map, self.layout), self.param("kernel", init, shape))
-        vector = widen_vector(obs.vector, self.layout)
+        map_, vector = widen_map(obs.map, self.layout), widen_vector(obs.vector, self.layout)
+        if self.normalise:
+            map_, vector = RunningNorm()(map_), RunningNorm()(vector)
+        x = conv3x3(map_, self.param("kernel", init, shape))
         if goal is not None:
             kernel = self.param("goal_kernel", init, shape)
             x = x + self._wanted(kernel, goal)

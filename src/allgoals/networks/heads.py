@@ -4,12 +4,20 @@
 (LEO, late fusion); `ActorCritic` is told its goal.
 """
 
+import math
+
 import flax.linen as nn
 import jax.numpy as jnp
 
 from allgoals.networks.grouped import grouped_matmul
 from allgoals.networks.torso import Torso
 from allgoals.types import Array, Obs, PyTree
+
+
+def _first_bias(initial_value: float, bounded: bool) -> nn.initializers.Initializer:
+    """The bias with which a head begins at a value."""
+    logit = math.log(initial_value / (1 - initial_value))
+    return nn.initializers.constant(logit if bounded else initial_value)
 
 
 def _bound(x: Array, bounded: bool) -> Array:
@@ -25,11 +33,16 @@ class GoalConditionedQ(nn.Module):
     layers: int
     num_actions: int
     bounded: bool
+    initial_value: float
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> Array:  # [B, A]
         x = Torso(self.width, self.layers)(self.encoder(obs, goal))
-        q = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(1.0))(x)
+        q = nn.Dense(
+            self.num_actions,
+            kernel_init=nn.initializers.orthogonal(1.0),
+            bias_init=_first_bias(self.initial_value, self.bounded),
+        )(x)
         return _bound(q, self.bounded)
 
 
@@ -42,12 +55,14 @@ class AllGoalsQ(nn.Module):
     num_actions: int
     num_goals: int
     bounded: bool
+    initial_value: float
 
     def setup(self):
         self.torso = Torso(self.width, self.layers)
         shape = (self.num_actions, self.width, self.num_goals)
         self.kernel = self.param("kernel", _orthogonal_per_output, shape)
-        self.bias = self.param("bias", nn.initializers.zeros, (self.num_actions, self.num_goals))
+        first_bias = _first_bias(self.initial_value, self.bounded)
+        self.bias = self.param("bias", first_bias, (self.num_actions, self.num_goals))
 
     def __call__(self, obs: Obs) -> Array:
         """Every action and every goal. [B, A, G]"""
@@ -91,6 +106,7 @@ class ActorCritic(nn.Module):
     critic_layers: int
     num_actions: int
     bounded: bool
+    initial_value: float
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> tuple[Array, Array]:  # logits [B, A], value [B]
@@ -98,5 +114,9 @@ class ActorCritic(nn.Module):
         actor = Torso(self.width, self.actor_layers)(x)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01))(actor)
         critic = Torso(self.width, self.critic_layers)(x)
-        value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0))(critic)[:, 0]
-        return logits, _bound(value, self.bounded)
+        value = nn.Dense(
+            1,
+            kernel_init=nn.initializers.orthogonal(1.0),
+            bias_init=_first_bias(self.initial_value, self.bounded),
+        )(critic)
+        return logits, _bound(value[:, 0], self.bounded)

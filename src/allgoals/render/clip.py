@@ -13,9 +13,10 @@ import numpy as np
 from imageio_ffmpeg import get_ffmpeg_exe
 from PIL import Image
 
+from allgoals.envs.craftax import Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
 from allgoals.errors import UsageError, unknown
-from allgoals.render import gridworld
+from allgoals.render import craftax, gridworld
 from allgoals.render.episode import Episode, play_episode
 from allgoals.runs.agent import Agent
 from allgoals.types import Environment, Task
@@ -23,6 +24,8 @@ from allgoals.types import Environment, Task
 # How to draw each kind of world: (env, episode, t) -> [H, W, 3], of one size per env.
 DRAW: dict[type, Callable[..., np.ndarray]] = {
     Gridworld: gridworld.draw,
+    CraftaxClassic: craftax.draw,
+    Craftax: craftax.draw,
 }
 
 FPS = 8

@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from allgoals.envs.gridworld import Gridworld
+from allgoals.render.caption import FAINT_INK, PAPER, SUCCESS, write_caption
+from allgoals.render.caption import fitted as _fitted
+from allgoals.render.caption import status as _status
 from allgoals.render.episode import Episode
 
 Point = tuple[float, float]
@@ -13,19 +16,16 @@ Point = tuple[float, float]
 WIDTH, HEIGHT = 480, 528  # multiples of 16, as video likes them
 MARGIN = 16
 MAZE = WIDTH - 2 * MARGIN
+NAME_LEFT = MARGIN + 24
 NAME_LINE = MARGIN + MAZE + 24  # the middle of the caption's first line
 DETAIL = 3  # shapes are drawn this many times larger, then shrunk, to be smooth
 
-PAPER = (250, 249, 246)
 FREE = (236, 233, 226)
 WALL = (72, 80, 95)
 TRAIL = (126, 170, 220)
 AGENT = (28, 92, 180)
 GOAL = (226, 98, 66)
-SUCCESS = (56, 152, 100)
 GLOW = (190, 224, 201)
-INK = (46, 52, 64)
-FAINT_INK = (122, 128, 138)
 
 
 def cell_centre(env: Gridworld, cell: Iterable[float]) -> Point:
@@ -55,7 +55,9 @@ def draw(env: Gridworld, episode: Episode, t: int) -> np.ndarray:
     shapes.agent(path[-1], max(0.23 * side, 3))
     shapes.disc((MARGIN + 7, NAME_LINE), 5, colour)
     picture = shapes.image.reduce(DETAIL)
-    _caption(picture, episode.goal, _status(episode, t), colour if reached else FAINT_INK)
+    name = _fitted(episode.goal, WIDTH - MARGIN - NAME_LEFT)
+    colour = colour if reached else FAINT_INK
+    write_caption(picture, (NAME_LEFT, NAME_LINE), name, _status(episode, t), colour)
     return np.asarray(picture)
 
 
@@ -100,32 +102,3 @@ class _Shapes:
         self.pen.line([(DETAIL * x, DETAIL * y) for x, y in path], TRAIL, thickness)
         for point in path:
             self.disc(point, (thickness - 1) / 2 / DETAIL, TRAIL)
-
-
-def _caption(picture: Image.Image, goal: str, status: str, colour: tuple) -> None:
-    """The commanded goal, and how far the agent has got."""
-    pen = ImageDraw.Draw(picture)
-    left = MARGIN + 24
-    name, font = _fitted(goal, WIDTH - MARGIN - left)
-    pen.text((left, NAME_LINE), name, INK, font, anchor="lm")
-    pen.text((left, NAME_LINE + 22), status, colour, ImageFont.load_default(14), anchor="lm")
-
-
-def _status(episode: Episode, t: int) -> str:
-    steps = "1 step" if t == 1 else f"{t} steps"
-    if t == episode.success_step:
-        return f"reached in {steps}"
-    if t == len(episode.actions):
-        return f"not reached in {steps}"
-    return f"step {t}"
-
-
-def _fitted(text: str, width: int) -> tuple[str, ImageFont.FreeTypeFont]:
-    """The text in the largest font in which it fits; cut short if it fits in none."""
-    for size in range(20, 11, -1):
-        font = ImageFont.load_default(size)
-        if font.getlength(text) <= width:
-            return text, font
-    while font.getlength(text + "...") > width:
-        text = text[:-1]
-    return text + "...", font

@@ -89,28 +89,50 @@ class Agent:
         on_batch: Callable[[int, int], None] = lambda done, total: None,
     ) -> dict[str, Any]:
         """Success of every goal, for the agent and each of its components, as plain data."""
-        components = self.components()
-        total = len(components) * self.task.num_goals * episodes
-        done = 0
+        return evaluate_minds(self.task, evaluator, self.components(), episodes, seed, on_batch)
 
-        def count(episodes: int) -> None:
-            nonlocal done
-            done += episodes
-            on_batch(done, total)
 
-        results = {
-            name: evaluator(mind, episodes, jax.random.key(seed), count)
-            for name, mind in components.items()
-        }
-        reachable = self.task.goals.reachable
-        possible = np.ones(self.task.num_goals, bool) if reachable is None else reachable
-        return {
-            "episodes": episodes,
-            "mean": {name: float(r.rate.mean()) for name, r in results.items()},
-            "mean_reachable": {name: _mean(r.rate[possible]) for name, r in results.items()},
-            "success": {name: r.rate.round(4).tolist() for name, r in results.items()},
-            "steps_to_goal": _mean_steps(results["agent"]),
-        }
+def evaluate_random(
+    task: Task,
+    options: EvaluationOptions,
+    on_batch: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Any]:
+    """Success of every goal when actions are drawn at random: what learning has to beat."""
+
+    def act(_: None, obs: Obs, goal: Array, key: Key) -> Array:
+        return jax.random.randint(key, goal.shape, 0, task.num_actions)
+
+    evaluator = Evaluator(task, act, options.num_envs, options.max_steps)
+    return evaluate_minds(task, evaluator, {"random": None}, options.episodes, 0, on_batch)
+
+
+def evaluate_minds(
+    task: Task,
+    evaluator: Evaluator,
+    minds: dict[str, Any],  # the main one first
+    episodes: int,
+    seed: int,
+    on_batch: Callable[[int, int], None],
+) -> dict[str, Any]:
+    total = len(minds) * task.num_goals * episodes
+    done = 0
+
+    def count(episodes: int) -> None:
+        nonlocal done
+        done += episodes
+        on_batch(done, total)
+
+    key = jax.random.key(seed)
+    results = {name: evaluator(mind, episodes, key, count) for name, mind in minds.items()}
+    reachable = task.goals.reachable
+    possible = np.ones(task.num_goals, bool) if reachable is None else reachable
+    return {
+        "episodes": episodes,
+        "mean": {name: float(r.rate.mean()) for name, r in results.items()},
+        "mean_reachable": {name: _mean(r.rate[possible]) for name, r in results.items()},
+        "success": {name: r.rate.round(4).tolist() for name, r in results.items()},
+        "steps_to_goal": _mean_steps(next(iter(results.values()))),
+    }
 
 
 def _mean(rates: np.ndarray) -> float | None:

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,6 +76,10 @@ class RunDirectory:
         if self._lock:
             self._lock.close()
             self._lock = None
+
+    def discard(self) -> None:
+        """Remove a run that never began."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     @property
     def config(self) -> dict[str, Any]:

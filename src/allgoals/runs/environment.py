@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-PACKAGES = ("allgoals", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
+PACKAGES = ("allgoals", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy", "craftax")
 
 
 def versions() -> dict[str, str]:
