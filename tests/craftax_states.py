@@ -33,9 +33,8 @@ RENAMED = {
 
 class Game(NamedTuple):
     task: Task
-    constants: ModuleType  # of the craftax package, as are `logic` and `states`
-    logic: ModuleType
-    states: ModuleType
+    constants: ModuleType  # of the craftax package, as is `parameters`
+    parameters: ModuleType
     worlds: PyTree  # [WORLDS, ...] as generated
     step: Callable  # states, actions, keys -> Step, and which goals hold [WORLDS, G]
     judge: Callable  # states -> what is seen of them, and which goals hold
@@ -51,8 +50,7 @@ def load(name: str) -> Game:
     task, is_full = make_task(name), name == "craftax"
     package = "craftax.craftax" if is_full else "craftax.craftax_classic"
     see = jax.vmap(observe if is_full else observe_classic)
-    where = f"{package}.craftax_state" if is_full else f"{package}.envs.craftax_state"
-    states = import_module(where)
+    parameters = f"{package}.craftax_state" if is_full else f"{package}.envs.craftax_state"
     renderer = import_module(f"{package}.renderer")
 
     def step(state, action, key):
@@ -69,8 +67,7 @@ def load(name: str) -> Game:
     return Game(
         task,
         import_module(f"{package}.constants"),
-        import_module(f"{package}.game_logic"),
-        states,
+        import_module(parameters),
         plain(quick(generate)(jax.random.split(jax.random.key(0), WORLDS))),
         quick(step),
         quick(judge),
@@ -182,10 +179,8 @@ def fulfil(game: Game, state: PyTree, row: int, name: str, most: bool) -> None:
         thing, side = what.rsplit("_", 1)
         here = state.player_position[row]
         if thing.upper() == "OUT_OF_BOUNDS" and not full:
-            last = state.map.shape[-1] - 1
-            here[...] = np.where(
-                direction(game, side) > 0, last, np.where(direction(game, side), 0, here)
-            )
+            away, last = direction(game, side), state.map.shape[-1] - 1
+            here[...] = np.select([away < 0, away > 0], [0, last], here)
             return
         place = (row, *([0] if full else []), *(here + direction(game, side)))
         if group == "block_map":

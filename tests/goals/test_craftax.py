@@ -11,8 +11,19 @@ from allgoals.goals import craftax as goals
 from allgoals.goals.craftax import craftax_goals
 from allgoals.tasks import make_task
 from tests.craftax_states import (
-    GAMES, MOBS, WORLDS, all_hold, block, creatures, direction, empty, fulfil, load, play, scrambled,
-)  # fmt: skip
+    GAMES,
+    MOBS,
+    WORLDS,
+    all_hold,
+    block,
+    creatures,
+    direction,
+    empty,
+    fulfil,
+    load,
+    play,
+    scrambled,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -39,8 +50,8 @@ def test_tables_hold_the_numbers_of_the_package(game):
     if not game.is_full:
         return
     items = {item.name.lower(): item.value for item in constants.ItemType}
-    assert {"none": 0, **goals.ITEMS} == items
-    fields = {name: field for name, field in zip(goals.MOBS, MOBS["craftax"], strict=True)}
+    assert items == {"none": 0, **goals.ITEMS}
+    fields = dict(zip(goals.MOBS, MOBS["craftax"], strict=True))
     bits = {
         mob: (fields[layer], bit)
         for layer, mobs in goals.MOBS.items()

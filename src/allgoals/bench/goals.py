@@ -1,7 +1,7 @@
-"""How the time of one update grows with the number of goals: LEO against naive relabelling.
+"""How the time of one update grows with the number of goals: LEO, PQN and naive relabelling.
 
-Both collect the same rollout and learn about every goal from every transition of it: LEO in one
-pass of its network, naive relabelling in one pass per goal.
+All collect the same rollout. LEO and naive relabelling learn about every goal from every transition
+of it: LEO in one pass of its network, naive relabelling in one pass per goal. PQN learns about one.
 """
 
 import math
@@ -19,6 +19,7 @@ from allgoals.envs.gridworld import Gridworld
 from allgoals.goals.samplers import seen_only
 from allgoals.tasks import make_task
 from allgoals.training import Trainer
+from allgoals.types import Task
 
 MOST_NAIVE_SECONDS = 30.0  # an update expected to take longer is not measured
 MINIBATCH = 512
@@ -31,32 +32,60 @@ class Timing:
     seconds: float  # one update, rollout and learning: the median
     spread: float  # half the range over the repeats
     steps_per_second: float
+    extrapolated: bool = False  # along a line through the two largest sizes that were measured
 
 
-def measure(
-    sizes: Iterable[int], *, num_envs: int, num_steps: int, width: int, repeats: int
-) -> Iterator[Timing]:
-    """LEO and PQN at every size; naive relabelling up to the size that fits the time allowed."""
-    shared = dict(width=width, layers=2, minibatch_size=math.gcd(MINIBATCH, num_envs * num_steps))
-    algorithms = {"pqn": Pqn(**shared), "leo": Leo(**shared, epochs=1)}
-    naive = Pqn(**shared, relabel="all")
-    for goals in sizes:
-        for name, algorithm in algorithms.items():
-            timing = _time(name, algorithm, goals, num_envs, num_steps, repeats)
-            if name == "pqn":
-                expected = timing.seconds * goals
-            yield timing
-        if expected < MOST_NAIVE_SECONDS:
-            yield _time("naive_all_goals", naive, goals, num_envs, num_steps, min(repeats, 3))
+@dataclass(frozen=True)
+class Sizes:
+    task: str = "gridworld"  # open ground where every cell is a goal, or a random choice of goals
+    num_envs: int = 64  # environments run side by side
+    num_steps: int = 32  # steps of each environment per update
+    width: int = 256  # units of each dense layer
+    layers: int = 2  # dense layers
+
+    @property
+    def rows(self) -> int:
+        return self.num_envs * self.num_steps
 
 
-def _time(
-    name: str, algorithm: Algorithm, goals: int, num_envs: int, num_steps: int, repeats: int
-) -> Timing:
-    """Open ground, so that every cell is a goal; updates are counted so that each repeat lasts."""
-    env = Gridworld(size=max(2, math.ceil(goals**0.5)), wall_probability=0.0)
-    task = make_task("gridworld", env, subset=goals)
-    trainer = Trainer(task, algorithm, seen_only, num_envs, num_steps, 10**6, 0.9)
+def measure(goal_counts: Iterable[int], sizes: Sizes, repeats: int) -> Iterator[Timing]:
+    """LEO and PQN at every count; naive relabelling where it fits, then drawn out along a line."""
+    shared = dict(
+        width=sizes.width, layers=sizes.layers, conv_features=32, epochs=1,
+        minibatch_size=math.gcd(MINIBATCH, sizes.rows),
+    )  # fmt: skip
+    naive: list[Timing] = []
+    for goals in sorted(goal_counts):
+        pqn = _time("pqn", Pqn(**shared), goals, sizes, repeats)
+        yield pqn
+        yield _time("leo", Leo(**shared), goals, sizes, repeats)
+        if pqn.seconds * goals < MOST_NAIVE_SECONDS:
+            algorithm = Pqn(**shared, relabel="all")
+            naive.append(_time("naive_all_goals", algorithm, goals, sizes, min(repeats, 3)))
+            yield naive[-1]
+        elif len(naive) > 1:
+            yield extrapolate(naive[-2], naive[-1], goals)
+
+
+def extrapolate(one: Timing, two: Timing, goals: int) -> Timing:
+    """Naive relabelling has `goals` times the rows, so its time is a line."""
+    per_goal = (two.seconds - one.seconds) / (two.goals - one.goals)
+    seconds = two.seconds + per_goal * (goals - two.goals)
+    rows = two.seconds * two.steps_per_second
+    return Timing(two.algorithm, goals, seconds, 0.0, rows / seconds, extrapolated=True)
+
+
+def _task(name: str, goals: int) -> Task:
+    if name != "gridworld":
+        return make_task(name, subset=goals)
+    side = max(2, math.ceil(goals**0.5))
+    return make_task(name, Gridworld(size=side, wall_probability=0.0), subset=goals)
+
+
+def _time(name: str, algorithm: Algorithm, goals: int, sizes: Sizes, repeats: int) -> Timing:
+    """Updates are counted so that each repeat lasts."""
+    task = _task(sizes.task, goals)
+    trainer = Trainer(task, algorithm, seen_only, sizes.num_envs, sizes.num_steps, 10**6, 0.9)
     state = jax.jit(trainer.init)(jax.random.key(0))
     state, _ = jax.block_until_ready(trainer.advance(state, 1))
     begin = time.perf_counter()
@@ -68,8 +97,7 @@ def _time(
         state, _ = jax.block_until_ready(trainer.advance(state, updates))
         seconds.append((time.perf_counter() - begin) / updates)
     middle = statistics.median(seconds)
-    spread = (max(seconds) - min(seconds)) / 2
-    return Timing(name, goals, middle, spread, num_envs * num_steps / middle)
+    return Timing(name, goals, middle, (max(seconds) - min(seconds)) / 2, sizes.rows / middle)
 
 
 def table(timings: list[Timing]) -> str:
@@ -82,13 +110,13 @@ def table(timings: list[Timing]) -> str:
         ratio = t.seconds / leo[t.goals] if t.goals in leo else math.nan
         lines.append(
             f"{t.algorithm:16}{t.goals:>7}{1e3 * t.seconds:>12.1f}{1e3 * t.spread:>9.1f}"
-            f"{t.steps_per_second:>11,.0f}{ratio:>9.2f}"
+            f"{t.steps_per_second:>11,.0f}{ratio:>9.2f}" + "  extrapolated" * t.extrapolated
         )
     return "\n".join(lines)
 
 
 def draw(timings: list[Timing], path: Path) -> None:
-    """Milliseconds per update over goals, both axes logarithmic."""
+    """Milliseconds per update over goals, both axes logarithmic; hollow where extrapolated."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(5, 3.5), layout="constrained")
@@ -96,7 +124,14 @@ def draw(timings: list[Timing], path: Path) -> None:
         rows = [t for t in timings if t.algorithm == name]
         spreads = [1e3 * t.spread for t in rows]
         times = [1e3 * t.seconds for t in rows]
-        axes.errorbar([t.goals for t in rows], times, yerr=spreads, marker="o", label=name)
+        (line, *_) = axes.errorbar(
+            [t.goals for t in rows], times, yerr=spreads, marker="o", label=name
+        )
+        guessed = [t for t in rows if t.extrapolated]
+        axes.plot(
+            [t.goals for t in guessed], [1e3 * t.seconds for t in guessed], "o",
+            color=line.get_color(), markerfacecolor="white",
+        )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="goals", ylabel="ms per update")
     axes.legend(frameon=False)
     axes.grid(alpha=0.3)

@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import tyro
 
@@ -20,10 +21,12 @@ BENCHMARKS = {
 
 @dataclass(frozen=True)
 class GoalsWords:
+    task: str = "gridworld"  # open ground of that many cells, or a random choice of a task's goals
     sizes: tuple[Count, ...] = (64, 512, 4096)  # numbers of goals
     num_envs: Count = 64  # environments run side by side
     num_steps: Count = 32  # steps of each environment per update
     width: Count = 256  # units of each dense layer
+    layers: Count = 2  # dense layers
     repeats: Count = 5  # timed repetitions
     json: bool = False  # print JSON
     out: Path | None = None  # also draw the figure, as .png or .svg
@@ -61,25 +64,31 @@ def run(argv: list[str]) -> None:
 
 def _goals(words: GoalsWords) -> None:
     check_fields(words)
-    if not words.sizes or not all(1 <= size <= 256 * 256 for size in words.sizes):
-        raise UsageError("--sizes: a gridworld has 1 to 65536 goals")
+    _check_figure(words.out)
     if words.num_envs * words.num_steps > 2**24:
         raise UsageError("--num-envs times --num-steps must be 2^24 or less")
-    _check_figure(words.out)
-    from allgoals.bench.goals import draw, measure, table
+    from allgoals.bench.goals import Sizes, draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
+    from allgoals.tasks import TASKS, make_task
 
+    if words.task not in TASKS:
+        raise unknown("task", words.task, TASKS)
+    most = 256 * 256 if words.task == "gridworld" else make_task(words.task).num_goals
+    if not words.sizes or not all(1 <= size <= most for size in words.sizes):
+        raise UsageError(f"--sizes: a {words.task} has 1 to {most} goals")
     enable_compile_cache()
     timings = []
-    sizes = dict(num_envs=words.num_envs, num_steps=words.num_steps, width=words.width)
-    for timing in measure(words.sizes, repeats=words.repeats, **sizes):
+    for timing in measure(words.sizes, _sizes(Sizes, words), words.repeats):
         timings.append(timing)
-        if not words.json:
-            who = f"{timing.algorithm} with {timing.goals} goals"
-            print(f"{who}: {timing.seconds:.4f} s per update")
+        _progress(f"{timing.algorithm}, {timing.goals} goals: {timing.seconds:.4f} s per update")
     print(json.dumps([asdict(t) for t in timings], indent=2) if words.json else table(timings))
     if words.out:
         draw(timings, words.out)
+
+
+def _sizes(kind: type, words: Any) -> Any:
+    """The fields that a benchmark's own record of sizes shares with the words."""
+    return kind(**{field.name: getattr(words, field.name) for field in fields(kind)})
 
 
 def _throughput(words: ThroughputWords) -> None:
@@ -90,8 +99,7 @@ def _throughput(words: ThroughputWords) -> None:
     from allgoals.bench.throughput import Sizes, algorithms, draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
 
-    given = asdict(words)
-    sizes = Sizes(**{field.name: given[field.name] for field in fields(Sizes)})
+    sizes = _sizes(Sizes, words)
     plan = _plan(words.experiments, list(algorithms(sizes)))
     enable_compile_cache()
     results = []

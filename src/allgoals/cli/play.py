@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 from rich.console import Console
 from rich.live import Live
-from rich.text import Text
 
 from allgoals.cli.parse import parse
 from allgoals.errors import UsageError, unknown
@@ -107,9 +106,9 @@ def _read_keys(terminal: int) -> Iterator[str]:
 
 def _ending(game: "Game", wanted: list[str], console: Console) -> str:
     """The last view and every goal achieved, the newest first."""
-    from allgoals.render.play import screen
+    from allgoals.render.play import after, screen
 
     with console.capture() as captured:
         console.print(screen(game, wanted, console.width))
-    goals = [f"{goal} after {steps} steps" for goal, steps in reversed(game.achieved.items())]
+    goals = [f"{goal} {after(steps)}" for goal, steps in reversed(game.achieved.items())]
     return "\n".join([captured.get(), *goals, f"{len(goals)} of {game.task.num_goals} goals"])

@@ -117,7 +117,9 @@ def view_craftax(env: CraftaxClassic | Craftax, obs: GridObs, wanted: Iterable[s
     """The player in the middle of what it sees, what it is and what it has."""
     del wanted  # a goal here is no place
     layers = [layer.name for layer in env.layout.layers]
-    rows = [[_cell(dict(zip(layers, map(int, seen)))) for seen in row] for row in obs.map]
+    rows = [
+        [_cell(dict(zip(layers, seen, strict=True))) for seen in row] for row in obs.map.tolist()
+    ]
     height, width = env.layout.view
     own, carried = _numbers(env.layout, obs.vector)
     direction = int(obs.vector[[entry.name for entry in env.layout.entries].index("direction")])
@@ -160,7 +162,7 @@ def _mob_colours(name: str) -> tuple[str, str]:
 def _numbers(layout: GridLayout, vector: np.ndarray) -> tuple[dict[str, str], dict[str, str]]:
     """What is not zero: of the player itself, and of what it carries."""
     own, carried = {}, {}
-    for entry, value in zip(layout.entries, map(int, vector)):
+    for entry, value in zip(layout.entries, vector.tolist(), strict=True):
         shown = f"{value / entry.scale:.0%}" if entry.scale > 1 else str(value)
         if value and entry.name not in APART:
             (own if entry.name in OWN else carried)[entry.name.replace("_", " ")] = shown

@@ -40,7 +40,7 @@ SPOKEN = {" ": "space", "\t": "tab"}
 
 NEW = "bold green"
 FAINT = "dim"
-PANEL_ROWS = 12
+PANEL_ROWS, NOW_ROWS = 12, 5
 LEAST_WIDTH = 20
 
 
@@ -58,20 +58,20 @@ class Game:
         self.achieved: dict[str, int] = {}  # goal -> how many steps it took; the newest last
         self.last_end = ""
         self._reset, self._step = jax.jit(task.env.reset), jax.jit(task.env.step)
-        self._key = jax.random.key(seed)
+        self._key_worlds, self._key_steps = jax.random.split(jax.random.key(seed))
         self._begin()
-        self._after(0)  # compiles
+        self._act(0)  # compiles
 
     def press(self, key: str) -> None:
         """One action; an episode's end begins a new world."""
-        after = self._after(list(self.keys).index(key))
-        self.state, self.obs = after.state, after.obs
+        now = self._act(list(self.keys).index(key))
+        self.state, self.obs = now.state, now.obs
         self.steps += 1
         self.age += 1
         for goal in self.now:
             self.achieved.setdefault(goal, self.steps)
-        if after.terminated or after.truncated:
-            self.last_end = f"world {self.world}: {_reason(self.task.env, after)}"
+        if now.terminated or now.truncated:
+            self.last_end = f"world {self.world}: {_reason(self.task.env, now)}"
             self._begin()
 
     @property
@@ -83,11 +83,11 @@ class Game:
     def _begin(self) -> None:
         self.world += 1
         self.age = 0
-        first = self._reset(jax.random.fold_in(self._key, -self.world))
+        first = self._reset(jax.random.fold_in(self._key_worlds, self.world))
         self.state, self.obs = jax.device_get(first)
 
-    def _after(self, action: int) -> Step:
-        key = jax.random.fold_in(self._key, self.steps)
+    def _act(self, action: int) -> Step:
+        key = jax.random.fold_in(self._key_steps, self.steps)
         return jax.device_get(self._step(self.state, np.int32(action), key))
 
 
@@ -96,6 +96,10 @@ def check_keys(env: Environment, text: str) -> None:
     keys = KEYS[type(env)]
     if wrong := [key for key in text if key not in keys]:
         raise UsageError(f"unknown key {wrong[0]!r}\nvalid: {' '.join(map(spoken, keys))}")
+
+
+def after(steps: int) -> str:
+    return "after 1 step" if steps == 1 else f"after {steps} steps"
 
 
 def spoken(key: str) -> str:
@@ -162,14 +166,14 @@ def _goals(game: Game, width: int) -> list[Text]:
     now, newest = game.now, list(game.achieved)[::-1]
     holding = sorted(now, key=lambda goal: -game.achieved.get(goal, 0))
     earlier = [goal for goal in newest if goal not in now]
-    half = PANEL_ROWS // 2 - 1
-    return [
+    lines = [
         Text(f"{len(newest)} of {game.task.num_goals} goals achieved", "bold"),
-        Text("now"),
-        *flow([_name(game, goal) for goal in holding], width, half),
-        Text("earlier"),
-        *flow([Text(goal, FAINT) for goal in earlier], width, half - 1),
+        Text("now", "bold"),
+        *flow([_name(game, goal) for goal in holding], width, NOW_ROWS),
+        Text("earlier", "bold"),
     ]
+    lines += flow([Text(goal, FAINT) for goal in earlier], width, PANEL_ROWS - len(lines))
+    return lines + [Text()] * (PANEL_ROWS - len(lines))
 
 
 def _name(game: Game, goal: str) -> Text:
@@ -179,7 +183,7 @@ def _name(game: Game, goal: str) -> Text:
 def _mark(game: Game, goal: str) -> Text:
     """A wanted goal, and whether it was achieved."""
     if goal in game.achieved:
-        return Text(f"[x] {goal} after {game.achieved[goal]} steps", NEW)
+        return Text(f"[x] {goal} {after(game.achieved[goal])}", NEW)
     return Text(f"[ ] {goal}")
 
 

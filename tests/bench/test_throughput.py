@@ -1,0 +1,75 @@
+"""Benchmarks measure what they say, on a world small enough to be quick."""
+
+import json
+
+import pytest
+
+from allgoals.bench.goals import Sizes as GoalSizes
+from allgoals.bench.goals import Timing, extrapolate
+from allgoals.bench.goals import draw as draw_goals
+from allgoals.bench.goals import measure as measure_goals
+from allgoals.bench.goals import table as goals_table
+from allgoals.bench.throughput import Sizes, Spread, algorithms, draw, measure, table
+from allgoals.tasks import make_task
+
+SMALL = Sizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return list(measure("gridworld", ["leo"], SMALL, repeats=2, say=lambda _: None))
+
+
+def test_every_algorithm_of_the_paper_can_be_measured():
+    assert list(algorithms(SMALL)) == [
+        "ppo", "pqn", "pqn_her", "leo", "dual_leo_pqn", "dual_leo_ppo",
+    ]  # fmt: skip
+
+
+def test_the_whole_is_slower_than_its_parts(results):
+    for r in results:
+        assert r.whole.low <= r.whole.median <= r.whole.high
+        assert r.whole.low < min(r.acting.high, r.updating.high)
+
+
+def test_bytes_per_transition_are_those_of_the_rollout(results):
+    """Two observations of 2 bytes, an action, a goal, two ends, an outcome and a best value per
+    goal; LEO's best values are most of it."""
+    goals = make_task("gridworld").num_goals
+    leo = next(r for r in results if r.algorithm == "leo")
+    assert leo.bytes_per_transition == 2 + 2 + 4 + 4 + 1 + 1 + 2 * goals + 4 * goals
+
+
+def test_a_warm_start_is_quicker_than_a_cold_one(results):
+    assert all(0 < r.compile_warm < r.compile_cold for r in results)
+
+
+def test_results_are_plain_data_and_a_table_and_a_picture(results, tmp_path):
+    data = json.loads(json.dumps([r.as_dict() for r in results]))
+    assert data[0]["whole"]["median"] == results[0].whole.median
+    assert table(results).count("gridworld") == len(results) + 1
+    draw(results, tmp_path / "speed.png")
+    assert (tmp_path / "speed.png").stat().st_size > 1000
+
+
+def test_a_spread_is_the_middle_and_the_range():
+    assert Spread.of([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
+
+
+def test_naive_relabelling_is_drawn_out_along_a_line():
+    one = Timing("naive_all_goals", 10, 1.0, 0.0, 100.0)
+    two = Timing("naive_all_goals", 20, 1.5, 0.0, 100 / 1.5)
+    far = extrapolate(one, two, 100)
+    assert far.seconds == pytest.approx(5.5) and far.extrapolated
+    assert far.steps_per_second == pytest.approx(100 / 5.5)
+
+
+def test_goals_are_measured_in_order_with_every_algorithm(tmp_path):
+    sizes = GoalSizes(num_envs=4, num_steps=2, width=8, layers=1)
+    timings = list(measure_goals((9, 4), sizes, repeats=1))
+    assert [(t.algorithm, t.goals) for t in timings] == [
+        (name, goals) for goals in (4, 9) for name in ("pqn", "leo", "naive_all_goals")
+    ]
+    assert goals_table(timings).count("leo") == 2
+    draw_goals(timings, tmp_path / "goals.svg")
+    assert "<svg" in (tmp_path / "goals.svg").read_text()
