@@ -1,13 +1,18 @@
 """The chosen-action head is exact; networks are as the paper has them."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allgoals.networks.encoders import OneHotCoordinates
+from allgoals.algorithms import Leo, Ppo, Pqn
+from allgoals.envs.gridworld import Gridworld
+from allgoals.networks.encoders import OneHotCoordinates, RunningNorm
 from allgoals.networks.grouped import _all_then_take, _in_blocks, grouped_matmul
 from allgoals.networks.heads import ActorCritic, AllGoalsQ, GoalConditionedQ
+from allgoals.tasks import make_task
 
 MIXES = {
     "random": lambda n, a: np.random.default_rng(0).integers(0, a, n),
@@ -74,3 +79,48 @@ def test_networks_that_are_told_their_goal(bounded):
     both = ActorCritic(OneHotCoordinates(6), 16, 1, 2, 1, 4, bounded)
     logits, value = both.apply(both.init(jax.random.key(0), obs, goal), obs, goal)
     assert logits.shape == (2, 4) and value.shape == (2,) and (logits[0] != logits[1]).any()
+
+
+def test_inputs_are_normalised_by_what_was_learnt_from():
+    """After many equal batches the moments are those of a batch; evaluating changes nothing."""
+    x = jax.random.normal(jax.random.key(0), (64, 3)) * jnp.array([1.0, 5.0, 0.0]) + 2.0
+    norm = RunningNorm()
+    variables = norm.init(jax.random.key(1), x)
+    before, same = norm.apply(variables, x), norm.apply(variables, x)
+    np.testing.assert_array_equal(before, same)
+    for _ in range(50):
+        _, changed = norm.apply(variables, x, mutable=["stats"])
+        variables = {**variables, **changed}
+    np.testing.assert_allclose(variables["stats"]["mean"], x.mean(axis=0), rtol=1e-5)
+    expected = (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + 1e-3)
+    np.testing.assert_allclose(norm.apply(variables, x), expected, atol=1e-4)
+
+
+def test_a_gradient_step_takes_note_of_its_inputs():
+    task = make_task("gridworld", Gridworld(size=4, wall_probability=0.0))
+    leo = Leo(width=8, layers=1, normalise_inputs=True)
+    model = leo.init(task, jax.random.key(0))
+    obs = jnp.array([[0, 1], [2, 3], [2, 3]], jnp.uint8)
+
+    def loss(net):
+        return net(obs).mean(), {}
+
+    learnt, _ = model.learn(loss, 0.1, 1.0)
+    stats = jax.tree.leaves_with_path(learnt.stats)
+    means = {jax.tree_util.keystr(path): x for path, x in stats if "mean" in str(path)}
+    (mean,) = means.values()
+    np.testing.assert_allclose(mean, [1 / 3, 0, 2 / 3, 0, 0, 1 / 3, 0, 2 / 3], atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.02, 0.5, 0.9])
+def test_values_begin_where_they_are_told_to(value):
+    task = make_task("gridworld", Gridworld(size=4, wall_probability=0.0))
+    obs, goal = jnp.zeros((1, 2), jnp.uint8), jnp.zeros(1, jnp.int32)
+    for algorithm in (Leo(width=8, layers=1), Pqn(width=8, layers=1), Ppo(width=8)):
+        algorithm = dataclasses.replace(algorithm, initial_value=value)
+        model = algorithm.init(task, jax.random.key(0))
+        flat = jax.tree_util.tree_map_with_path(
+            lambda path, x: x * (path[-1].key != "kernel"), model.params
+        )
+        flat = model.replace(params=flat)
+        assert float(algorithm.value(task, flat, obs, goal)[0]) == pytest.approx(value, abs=1e-5)

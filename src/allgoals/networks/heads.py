@@ -33,7 +33,7 @@ class GoalConditionedQ(nn.Module):
     layers: int
     num_actions: int
     bounded: bool
-    initial_value: float
+    initial_value: float = 0.5
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> Array:  # [B, A]
@@ -55,7 +55,7 @@ class AllGoalsQ(nn.Module):
     num_actions: int
     num_goals: int
     bounded: bool
-    initial_value: float
+    initial_value: float = 0.5
 
     def setup(self):
         self.torso = Torso(self.width, self.layers)
@@ -106,7 +106,7 @@ class ActorCritic(nn.Module):
     critic_layers: int
     num_actions: int
     bounded: bool
-    initial_value: float
+    initial_value: float = 0.5
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> tuple[Array, Array]:  # logits [B, A], value [B]

@@ -30,6 +30,7 @@ DRAW: dict[type, Callable[..., np.ndarray]] = {
 
 FPS = 8
 GIF_COLOURS = 128
+MANY_COLOURS = 1024  # smoothed drawings stay below, games with textures and a night do not
 
 
 def record(
@@ -51,7 +52,8 @@ def record(
 
 def some_goals(task: Task, n: int, seed: int) -> list[str]:
     """Up to `n` random goals that can be reached but do not hold from the beginning."""
-    at_first = task.goals.outcome(task.env.reset(jax.random.key(seed)).obs).done  # [G]
+    first = jax.jit(task.env.reset)(jax.random.key(seed)).obs
+    at_first = task.goals.outcome(first).done  # [G]
     reachable = True if task.goals.reachable is None else task.goals.reachable
     candidates = np.flatnonzero(reachable & ~np.asarray(at_first))
     if not len(candidates):
@@ -109,10 +111,14 @@ def _write_gif(frames: Iterable[np.ndarray], path: Path, fps: float) -> None:
 
 
 def _palette(images: list[Image.Image]) -> Image.Image:
-    """The most common colours of the whole clip: flat areas keep theirs and nothing flickers."""
+    """Colours of the whole clip, so that nothing flickers: the most common ones, which keeps flat
+    areas as they are, or where there are far too many, a choice that covers them all."""
     counts = Counter()
     for image in images:
         counts.update({colour: n for n, colour in image.getcolors(image.width * image.height)})
+    if len(counts) > MANY_COLOURS:
+        every = Image.fromarray(np.array([list(counts)], np.uint8))
+        return every.quantize(256, Image.Quantize.MAXCOVERAGE)
     palette = Image.new("P", (1, 1))
     palette.putpalette([c for colour, _ in counts.most_common(GIF_COLOURS) for c in colour])
     return palette

@@ -27,9 +27,10 @@ def play_episode(agent: Agent, goal: str, max_steps: int, key: Key) -> Episode:
     As in evaluation, only what an action leads to can reach the goal, not the first observation.
     """
     index = agent.goal_index(goal)
-    step = _steps.setdefault(agent, jax.jit(_step(agent.task)))
+    task = agent.task
+    reset, step = _programs.setdefault(agent, (jax.jit(task.env.reset), jax.jit(_step(task))))
     key_reset, key_steps = jax.random.split(key)
-    now = jax.device_get(agent.task.env.reset(key_reset))
+    now = jax.device_get(reset(key_reset))
     episode = Episode(goal, [now.state], [now.obs], [], None)
     for t in range(max_steps):
         key_step = jax.random.fold_in(key_steps, t)
@@ -46,7 +47,7 @@ def play_episode(agent: Agent, goal: str, max_steps: int, key: Key) -> Episode:
     return episode
 
 
-_steps: WeakKeyDictionary[Agent, Callable] = WeakKeyDictionary()  # each compiled once per agent
+_programs: WeakKeyDictionary[Agent, tuple[Callable, Callable]] = WeakKeyDictionary()  # per agent
 
 
 def _step(task: Task) -> Callable:

@@ -1,0 +1,65 @@
+"""Presets: the paper's values where they say so, and sizes that fit everywhere."""
+
+from dataclasses import replace
+
+import pytest
+
+from allgoals.algorithms import ALGORITHMS
+from allgoals.errors import UsageError
+from allgoals.presets import SIZES, names, preset
+from allgoals.validation import build_task
+
+PAPER = {  # "Appendix: CraftaxGC hyperparameters", the best value of each sweep
+    "ppo": dict(
+        width=1024, embedding_layers=1, critic_layers=4, actor_layers=2, conv_features=32,
+        epochs=1, learning_rate=2e-4, learning_rate_decay=True, gamma=0.995, num_minibatches=32,
+        gae_lambda=0.95, entropy_coefficient=0.005, value_coefficient=0.5,
+    ),
+    "pqn": dict(
+        width=1024, layers=4, conv_features=16, epsilon_start=0.2, epsilon_end=0.01,
+        epsilon_decay=0.5, epochs=1, learning_rate=2e-4, learning_rate_decay=True, gamma=0.995,
+        minibatch_size=256,
+    ),
+    "leo": dict(
+        width=1024, layers=4, conv_features=32, epsilon_start=0.2, epsilon_end=0.01,
+        epsilon_decay=0.2, epochs=2, learning_rate=2e-4, learning_rate_decay=True, gamma=0.99,
+        minibatch_size=512,
+    ),
+    "dual_leo_pqn": dict(acting="linear_combination", alpha=0.3, anneal_alpha=False),
+    "dual_leo_ppo": dict(policy_cloning=0.1, value_cloning=0.0, anneal_cloning=True),
+    "pqn_her": dict(
+        relabel="mixed", random_goals=1, positive_goals=1, relabel_level="trajectory",
+        minibatch_size=2048, learning_rate=1e-4,
+    ),
+}  # fmt: skip
+NUM_STEPS = {"ppo": 64, "pqn": 2, "leo": 32, "dual_leo_pqn": 2, "dual_leo_ppo": 64, "pqn_her": 2}
+
+
+@pytest.mark.parametrize("task", ["craftax-classic", "craftax"])
+@pytest.mark.parametrize("name", PAPER)
+def test_paper_presets_hold_the_papers_values(task, name):
+    experiment = preset(f"{task}/{name}/paper")
+    assert replace(experiment.algorithm, **PAPER[name]) == experiment.algorithm
+    assert experiment.num_steps == NUM_STEPS[name]
+    assert (experiment.num_envs, experiment.steps) == (1024, 10**9)
+    assert (experiment.evaluation.episodes, experiment.evaluation.max_steps) == (16, 512)
+
+
+@pytest.mark.parametrize("task", SIZES)
+def test_every_algorithm_has_every_size_of_a_task(task):
+    for size in SIZES[task]:
+        for name in ALGORITHMS:
+            build_task(preset(f"{task}/{name}/{size}"))
+
+
+def test_without_a_size_it_is_the_laptops():
+    assert all(preset(name) == preset(f"{name}/laptop") for name in names())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gridworld", "gridworld/", "gridworld/leo/paper", "craftax/leo/huge", "craftax/leo/paper/x"],
+)  # fmt: skip
+def test_what_is_no_preset(name):
+    with pytest.raises(UsageError):
+        preset(name)
