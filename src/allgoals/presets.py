@@ -44,8 +44,9 @@ def _gridworld_laptop(task: str, name: str) -> Experiment:
 
 def _craftax_laptop(task: str, name: str) -> Experiment:
     q = dict(
-        width=256, layers=2, conv_features=16, learning_rate=5e-4, gamma=0.99,
-        minibatch_size=512, epochs=2, epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
+        width=256, layers=2, conv_features=16, learning_rate=1.5e-3, gamma=0.95,
+        initial_value=0.02, minibatch_size=256, epochs=2,
+        epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
     )  # fmt: skip
     ppo = dict(
         width=256, actor_layers=1, critic_layers=1, conv_features=16, learning_rate=5e-4,
@@ -54,7 +55,7 @@ def _craftax_laptop(task: str, name: str) -> Experiment:
     return Experiment(
         task, name, TASKS[task][0](), _resized(name, q, ppo),
         steps=2_000_000, num_envs=128, num_steps=32,
-        evaluation=EvaluationOptions(times=5, episodes=4, max_steps=512, num_envs=128),
+        evaluation=EvaluationOptions(times=4, episodes=2, max_steps=512, num_envs=272),
         log_every=10, checkpoint_every=50,
     )  # fmt: skip
 

@@ -160,6 +160,16 @@ WRONG_OTHERS = [
     ("bench goals --sizes 1e9", "65536"),
     ("bench goals --repeats -1", "1 or more"),
     ("bench goals --out figure.pdf", "figure.pdf"),
+    ("bench goals --task maze", "'maze'"),
+    ("bench goals --task craftax-classic --sizes 137", "1 to 136"),
+    ("bench throughput mazes", "'mazes'"),
+    ("bench throughput gridworld/leoo", "did you mean: leo"),
+    ("bench throughput --minibatch-size 500", "--minibatch-size"),
+    ("bench throughput --epochs 0", "1 or more"),
+    ("evaluate --random mazes", "'mazes'"),
+    ("train craftax/leo/huge", "valid: laptop, paper"),
+    ("train craftax-classic/leo --env.max-steps 0", "env.max-steps"),
+    ("goals craftax --search stone_pickax3", "tools/stone_pickaxe"),
     ("doctor now", "now"),
 ]
 TABLE = [
