@@ -82,14 +82,14 @@ SIZES: dict[str, dict[str, Callable[[str, str], Experiment]]] = {
 def preset(name: str) -> Experiment:
     """The experiment called TASK/ALGORITHM or TASK/ALGORITHM/SIZE."""
     task, algorithm, size, *more = [*name.split("/"), "", ""]
-    if not algorithm or any(more):
+    if not algorithm:
         raise unknown("experiment", name, names())
     if task not in TASKS:
         raise unknown("task", task, TASKS)
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
-    if size and size not in SIZES[task]:
-        raise unknown(f"size of {task}", size, SIZES[task])
+    if any(more) or (size and size not in SIZES[task]):
+        raise unknown(f"size of {task}", "/".join([size, *more]).rstrip("/"), SIZES[task])
     return SIZES[task][size or "laptop"](task, algorithm)
 
 

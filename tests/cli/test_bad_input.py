@@ -30,7 +30,7 @@ WRONG_EXPERIMENTS = [
     ("train gridworld/leoo", "did you mean: leo"),
     ("train gridworld/LEO", "did you mean: leo"),
     ("train leo/gridworld", "'leo'"),
-    ("train gridworld/../../x", "'../../x'"),
+    ("train gridworld/../../x", "'..'"),
     ("train ../../x/leo", "'..'"),
     ("train --steps 10", "--steps"),
     ("train gridworld/leo extra", "extra"),
