@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from allgoals.bench.goals import Sizes as GoalSizes
 from allgoals.bench.goals import Timing, extrapolate
 from allgoals.bench.goals import draw as draw_goals
 from allgoals.bench.goals import measure as measure_goals
 from allgoals.bench.goals import table as goals_table
-from allgoals.bench.throughput import Sizes, Spread, algorithms, draw, measure, table
+from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
+from allgoals.bench.throughput import Spread, algorithms, draw, measure, table
 from allgoals.tasks import make_task
 
-SMALL = Sizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
+SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_naive_relabelling_is_drawn_out_along_a_line():
 
 
 def test_goals_are_measured_in_order_with_every_algorithm(tmp_path):
-    sizes = GoalSizes(num_envs=4, num_steps=2, width=8, layers=1)
+    sizes = GoalsSizes(num_envs=4, num_steps=2, width=8, layers=1)
     timings = list(measure_goals((9, 4), sizes, repeats=1))
     assert [(t.algorithm, t.goals) for t in timings] == [
         (name, goals) for goals in (4, 9) for name in ("pqn", "leo", "naive_all_goals")

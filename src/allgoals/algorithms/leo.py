@@ -28,7 +28,7 @@ class Leo:
     layers: int = 4  # dense layers
     conv_features: int = 32  # features of the convolution, in worlds that have a map
     normalise_inputs: bool = False  # by their running mean and deviation
-    initial_value: float = 0.5  # what the network says of every goal before it learns
+    initial_value: float = 0.5  # of bounded values, before anything is learnt
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.99  # discount

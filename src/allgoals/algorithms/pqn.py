@@ -38,7 +38,7 @@ class Pqn:
     layers: int = 4  # dense layers
     conv_features: int = 16  # features of the convolution, in worlds that have a map
     normalise_inputs: bool = False  # by their running mean and deviation
-    initial_value: float = 0.5  # what the network says of every goal before it learns
+    initial_value: float = 0.5  # of bounded values, before anything is learnt
     learning_rate: float = 2e-4
     learning_rate_decay: bool = True  # anneal the learning rate to 0 over the run
     gamma: float = 0.995  # discount
@@ -56,13 +56,9 @@ class Pqn:
 
     def init(self, task: Task, key: Key) -> Model:
         network = GoalConditionedQ(
-            task.encoder(self.conv_features, self.normalise_inputs),
-            self.width,
-            self.layers,
-            task.num_actions,
-            task.goals.bounded,
-            self.initial_value,
-        )
+            task.encoder(self.conv_features, self.normalise_inputs), self.width, self.layers,
+            task.num_actions, task.goals.bounded, self.initial_value,
+        )  # fmt: skip
         return Model.create("pqn", network, "radam", key, *example_inputs(task))
 
     def act(

@@ -15,6 +15,7 @@ import jax
 
 from allgoals.algorithms import Leo, Pqn
 from allgoals.algorithms.base import Algorithm
+from allgoals.bench.sizes import GoalsSizes
 from allgoals.envs.gridworld import Gridworld
 from allgoals.goals.samplers import seen_only
 from allgoals.tasks import make_task
@@ -35,20 +36,7 @@ class Timing:
     extrapolated: bool = False  # along a line through the two largest sizes that were measured
 
 
-@dataclass(frozen=True)
-class Sizes:
-    task: str = "gridworld"  # open ground where every cell is a goal, or a random choice of goals
-    num_envs: int = 64  # environments run side by side
-    num_steps: int = 32  # steps of each environment per update
-    width: int = 256  # units of each dense layer
-    layers: int = 2  # dense layers
-
-    @property
-    def rows(self) -> int:
-        return self.num_envs * self.num_steps
-
-
-def measure(goal_counts: Iterable[int], sizes: Sizes, repeats: int) -> Iterator[Timing]:
+def measure(goal_counts: Iterable[int], sizes: GoalsSizes, repeats: int) -> Iterator[Timing]:
     """LEO and PQN at every count; naive relabelling where it fits, then drawn out along a line."""
     shared = dict(
         width=sizes.width, layers=sizes.layers, conv_features=32, epochs=1,
@@ -82,7 +70,7 @@ def _task(name: str, goals: int) -> Task:
     return make_task(name, Gridworld(size=side, wall_probability=0.0), subset=goals)
 
 
-def _time(name: str, algorithm: Algorithm, goals: int, sizes: Sizes, repeats: int) -> Timing:
+def _time(name: str, algorithm: Algorithm, goals: int, sizes: GoalsSizes, repeats: int) -> Timing:
     """Updates are counted so that each repeat lasts."""
     task = _task(sizes.task, goals)
     trainer = Trainer(task, algorithm, seen_only, sizes.num_envs, sizes.num_steps, 10**6, 0.9)

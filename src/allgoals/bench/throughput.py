@@ -20,6 +20,7 @@ from jax.experimental.compilation_cache import compilation_cache
 from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
 from allgoals.algorithms.base import Algorithm
 from allgoals.bench.bare import bare_game
+from allgoals.bench.sizes import ThroughputSizes
 from allgoals.goals.samplers import seen_only
 from allgoals.runs.memory import program_bytes
 from allgoals.tasks import make_task
@@ -27,22 +28,7 @@ from allgoals.training import Trainer
 from allgoals.types import Task
 
 
-@dataclass(frozen=True)
-class Sizes:
-    num_envs: int = 256  # environments run side by side
-    num_steps: int = 32  # steps of each environment per update
-    minibatch_size: int = 512  # rows per gradient step
-    epochs: int = 2  # passes over each rollout
-    width: int = 256  # units of each dense layer
-    layers: int = 4  # dense layers of the value networks
-    conv_features: int = 32  # features of the convolution
-
-    @property
-    def rows(self) -> int:
-        return self.num_envs * self.num_steps
-
-
-def algorithms(sizes: Sizes) -> dict[str, Algorithm]:
+def algorithms(sizes: ThroughputSizes) -> dict[str, Algorithm]:
     """The paper's six at equal sizes, so that their speeds can be compared."""
     network = dict(width=sizes.width, conv_features=sizes.conv_features)
     shared = dict(
@@ -110,7 +96,11 @@ class Subject(NamedTuple):
 
 
 def measure(
-    task_name: str, names: list[str], sizes: Sizes, repeats: int, say: Callable[[str], None]
+    task_name: str,
+    names: list[str],
+    sizes: ThroughputSizes,
+    repeats: int,
+    say: Callable[[str], None],
 ) -> Iterator[Throughput]:
     task = make_task(task_name)
     chosen = algorithms(sizes)
@@ -140,7 +130,9 @@ def _time(call: Callable[[], None]) -> float:
     return time.perf_counter() - begin
 
 
-def _result(task: str, subject: Subject, times: dict[str, list[float]], sizes: Sizes) -> Throughput:
+def _result(
+    task: str, subject: Subject, times: dict[str, list[float]], sizes: ThroughputSizes
+) -> Throughput:
     def speed(part: str) -> Spread:
         return Spread.of([sizes.rows / t for t in times[f"{subject.name}/{part}"]])
 
@@ -160,7 +152,7 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _prepare(name: str, task: Task, algorithm: Algorithm, sizes: Sizes) -> Subject:
+def _prepare(name: str, task: Task, algorithm: Algorithm, sizes: ThroughputSizes) -> Subject:
     trainer = Trainer(task, algorithm, seen_only, sizes.num_envs, sizes.num_steps, 10**6, 0.9)
     state = jax.jit(trainer.init)(jax.random.key(0))
     cold, warm = _compile_seconds(trainer)

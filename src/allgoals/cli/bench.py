@@ -2,12 +2,13 @@
 
 import json
 import sys
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import tyro
 
+from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
@@ -21,12 +22,8 @@ BENCHMARKS = {
 
 @dataclass(frozen=True)
 class GoalsWords:
-    task: str = "gridworld"  # open ground of that many cells, or a random choice of a task's goals
+    measured: Annotated[GoalsSizes, tyro.conf.arg(name="")] = GoalsSizes()
     sizes: tuple[Count, ...] = (64, 512, 4096)  # numbers of goals
-    num_envs: Count = 64  # environments run side by side
-    num_steps: Count = 32  # steps of each environment per update
-    width: Count = 256  # units of each dense layer
-    layers: Count = 2  # dense layers
     repeats: Count = 5  # timed repetitions
     json: bool = False  # print JSON
     out: Path | None = None  # also draw the figure, as .png or .svg
@@ -36,13 +33,7 @@ class GoalsWords:
 class ThroughputWords:
     experiments: tyro.conf.Positional[tuple[str, ...]] = ("craftax-classic",)
     """TASK/ALGORITHM, or a TASK for the paper's six algorithms"""
-    num_envs: Count = 256  # environments run side by side
-    num_steps: Count = 32  # steps of each environment per update
-    minibatch_size: Count = 512  # rows per gradient step
-    epochs: Count = 2  # passes over each rollout
-    width: Count = 256  # units of each dense layer
-    layers: Count = 4  # dense layers of the value networks
-    conv_features: Count = 32  # features of the convolution
+    measured: Annotated[ThroughputSizes, tyro.conf.arg(name="")] = ThroughputSizes()
     repeats: Count = 5  # rounds of measurements
     json: bool = False  # print JSON
     out: Path | None = None  # also draw the figure, as .png or .svg
@@ -53,7 +44,7 @@ def run(argv: list[str]) -> None:
     if name in ("-h", "--help"):
         print("usage: allgoals bench NAME [options]\n")
         for key, text in BENCHMARKS.items():
-            print(f"  {key:10}{text}")
+            print(f"  {key:12}{text}")
     elif name == "goals":
         _goals(parse(GoalsWords, rest, "allgoals bench goals"))
     elif name == "throughput":
@@ -63,22 +54,22 @@ def run(argv: list[str]) -> None:
 
 
 def _goals(words: GoalsWords) -> None:
-    check_fields(words)
-    _check_figure(words.out)
-    if words.num_envs * words.num_steps > 2**24:
+    _check(words)
+    task = words.measured.task
+    if words.measured.rows > 2**24:
         raise UsageError("--num-envs times --num-steps must be 2^24 or less")
-    from allgoals.bench.goals import Sizes, draw, measure, table
+    from allgoals.bench.goals import draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
     from allgoals.tasks import TASKS, make_task
 
-    if words.task not in TASKS:
-        raise unknown("task", words.task, TASKS)
-    most = 256 * 256 if words.task == "gridworld" else make_task(words.task).num_goals
+    if task not in TASKS:
+        raise unknown("task", task, TASKS)
+    most = 256 * 256 if task == "gridworld" else make_task(task).num_goals
     if not words.sizes or not all(1 <= size <= most for size in words.sizes):
-        raise UsageError(f"--sizes: a {words.task} has 1 to {most} goals")
+        raise UsageError(f"--sizes: a {task} has 1 to {most} goals")
     enable_compile_cache()
     timings = []
-    for timing in measure(words.sizes, _sizes(Sizes, words), words.repeats):
+    for timing in measure(words.sizes, words.measured, words.repeats):
         timings.append(timing)
         _progress(f"{timing.algorithm}, {timing.goals} goals: {timing.seconds:.4f} s per update")
     print(json.dumps([asdict(t) for t in timings], indent=2) if words.json else table(timings))
@@ -86,20 +77,14 @@ def _goals(words: GoalsWords) -> None:
         draw(timings, words.out)
 
 
-def _sizes(kind: type, words: Any) -> Any:
-    """The fields that a benchmark's own record of sizes shares with the words."""
-    return kind(**{field.name: getattr(words, field.name) for field in fields(kind)})
-
-
 def _throughput(words: ThroughputWords) -> None:
-    check_fields(words)
-    _check_figure(words.out)
-    if words.num_envs * words.num_steps % words.minibatch_size:
+    _check(words)
+    sizes = words.measured
+    if sizes.rows % sizes.minibatch_size:
         raise UsageError("--minibatch-size must divide --num-envs times --num-steps")
-    from allgoals.bench.throughput import Sizes, algorithms, draw, measure, table
+    from allgoals.bench.throughput import algorithms, draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
 
-    sizes = _sizes(Sizes, words)
     plan = _plan(words.experiments, list(algorithms(sizes)))
     enable_compile_cache()
     results = []
@@ -132,8 +117,11 @@ def _progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check_figure(path: Path | None) -> None:
-    if path and path.suffix not in (".png", ".svg"):
-        raise UsageError(f"--out {path}: a figure is a .png or .svg file")
-    if path:
-        check_file(path)
+def _check(words: GoalsWords | ThroughputWords) -> None:
+    """What can be said before anything is measured."""
+    check_fields(words.measured)
+    check_fields(words)
+    if words.out and words.out.suffix not in (".png", ".svg"):
+        raise UsageError(f"--out {words.out}: a figure is a .png or .svg file")
+    if words.out:
+        check_file(words.out)

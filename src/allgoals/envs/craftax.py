@@ -3,10 +3,12 @@
 The package is imported when a world is first made: it takes seconds that a list of goals need not.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -92,15 +94,10 @@ class CraftaxClassic:
         _check_time(self.max_steps)
 
     def reset(self, key: Key) -> Reset:
-        game = classic_game()
-        state = game.generate_world(key, game.params, game.static)
-        return Reset(state, observe_classic(state))
+        return classic_game().reset(key)
 
     def step(self, state: PyTree, action: Array, key: Key) -> Step:
-        game = classic_game()
-        state, _ = game.step(key, state, action, game.params, game.static)
-        over = game.is_over(state, game.params)
-        return _ended(state, observe_classic(state), over, self.max_steps)
+        return classic_game().step(state, action, key, self.max_steps)
 
 
 @dataclass(frozen=True)
@@ -116,15 +113,10 @@ class Craftax:
         _check_time(self.max_steps)
 
     def reset(self, key: Key) -> Reset:
-        game = full_game()
-        state = game.generate_world(key, game.params, game.static)
-        return Reset(state, observe(state))
+        return full_game().reset(key)
 
     def step(self, state: PyTree, action: Array, key: Key) -> Step:
-        game = full_game()
-        state, _ = game.step(key, state, action, game.params, game.static)
-        over = game.is_over(state, game.params, game.static)
-        return _ended(state, observe(state), over, self.max_steps)
+        return full_game().step(state, action, key, self.max_steps)
 
 
 def _check_time(max_steps: int) -> None:
@@ -132,47 +124,47 @@ def _check_time(max_steps: int) -> None:
         raise ValueError(f"env.max-steps must lie in 1..2^31-1, not {max_steps}")
 
 
-def _ended(state: PyTree, obs: GridObs, over: Array, max_steps: int) -> Step:
-    """`over` says what the game alone says: time is ours, and no reason to stop bootstrapping."""
-    return Step(state, obs, over, ~over & (state.timestep >= max_steps))
-
-
 class Game(NamedTuple):
-    """The functions of one of the package's two games."""
+    """One of the package's two games, seen as we see it."""
 
-    generate_world: Any
-    step: Any
-    is_over: Any
-    params: Any  # with a time limit that is never reached
-    static: Any
+    world_gen: ModuleType
+    logic: ModuleType
+    settings: tuple  # parameters, with a time limit that is never reached, and sizes
+    over_settings: tuple  # as many of these as its `is_game_over` takes
+    observe: Callable[[PyTree], GridObs]
+
+    def reset(self, key: Key) -> Reset:
+        state = self.world_gen.generate_world(key, *self.settings)
+        return Reset(state, self.observe(state))
+
+    def step(self, state: PyTree, action: Array, key: Key, max_steps: int) -> Step:
+        """The game says when it is over; time is ours, and no reason to stop bootstrapping."""
+        state, _ = self.logic.craftax_step(key, state, action, *self.settings)
+        over = self.logic.is_game_over(state, *self.over_settings)
+        return Step(state, self.observe(state), over, ~over & (state.timestep >= max_steps))
 
 
 @cache
 def classic_game() -> Game:
-    return _load(
-        "craftax.craftax_classic.world_gen",
-        "craftax.craftax_classic.game_logic",
-        "craftax.craftax_classic.envs.craftax_state",
-    )
+    world_gen, logic, state = _load("craftax_classic", "world_gen", "envs.craftax_state")
+    settings = _settings(state)
+    return Game(world_gen, logic, settings, settings[:1], observe_classic)
 
 
 @cache
 def full_game() -> Game:
-    return _load(
-        "craftax.craftax.world_gen.world_gen",
-        "craftax.craftax.game_logic",
-        "craftax.craftax.craftax_state",
-    )
+    world_gen, logic, state = _load("craftax", "world_gen.world_gen", "craftax_state")
+    settings = _settings(state)
+    return Game(world_gen, logic, settings, settings, observe)
 
 
-def _load(*modules: str) -> Game:
+def _load(game: str, world_gen: str, state: str) -> list[ModuleType]:
     with jax.ensure_compile_time_eval():  # its constants must not belong to whoever is traced
-        world_gen, logic, state = map(import_module, modules)
-    params = state.EnvParams(max_timesteps=2**31 - 1)
-    return Game(
-        world_gen.generate_world, logic.craftax_step, logic.is_game_over,
-        params, state.StaticEnvParams(),
-    )  # fmt: skip
+        return [import_module(f"craftax.{game}.{m}") for m in (world_gen, "game_logic", state)]
+
+
+def _settings(state: ModuleType) -> tuple:
+    return state.EnvParams(max_timesteps=2**31 - 1), state.StaticEnvParams()
 
 
 def observe_classic(state: PyTree) -> GridObs:

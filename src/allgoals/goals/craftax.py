@@ -11,7 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from allgoals.envs.craftax import ARMOUR, CLASSIC_COUNTED, COUNTED, Craftax, CraftaxClassic
+from allgoals.envs.craftax import (
+    ARMOUR,
+    CLASSIC_COUNTED,
+    CLASSIC_MOBS,
+    CLASSIC_TOOLS,
+    COUNTED,
+    Craftax,
+    CraftaxClassic,
+)
 from allgoals.goals.base import binary
 from allgoals.types import GoalOutcome, GoalSet, GridLayout, GridObs
 
@@ -24,7 +32,6 @@ CLASSIC_BLOCKS = {
     "IRON": 9, "DIAMOND": 10, "CRAFTING_TABLE": 11, "FURNACE": 12, "SAND": 13, "LAVA": 14,
     "PLANT": 15, "RIPE_PLANT": 16,
 }  # fmt: skip
-CLASSIC_MOBS = {"zombie": 0, "cow": 1, "skeleton": 2, "arrow": 3}  # bits
 BLOCKS = {name.lower(): value for name, value in CLASSIC_BLOCKS.items()} | {
     "wall": 17, "wall_moss": 19, "stalagmite": 20, "sapphire": 21, "ruby": 22, "chest": 23,
     "fountain": 24, "fire_grass": 25, "ice_grass": 26, "fire_tree": 28, "ice_shrub": 29,
@@ -66,11 +73,10 @@ class Condition(NamedTuple):
 def classic_conditions() -> Iterator[Condition]:
     for item in CLASSIC_COUNTED:
         yield from _counts(item)
-    for tool in ("pickaxe", "sword"):
-        for material in ("wood", "stone", "iron"):
-            yield Condition(f"tools/{material}_{tool}", f"{material}_{tool}", 1, 1)
+    for tool in CLASSIC_TOOLS:
+        yield Condition(f"tools/{tool}", tool, 1, 1)
     yield from _beside("block_map", "block", CLASSIC_BLOCKS)
-    yield from _beside("mob_map", "mob", CLASSIC_MOBS)
+    yield from _beside("mob_map", "mob", _bits(CLASSIC_MOBS))
 
 
 def conditions() -> Iterator[Condition]:
@@ -81,7 +87,7 @@ def conditions() -> Iterator[Condition]:
             yield Condition(f"inventory/{item}_{low}-{low + 4}", item, low, low + 4)
     yield from _beside("block_map", "block", BLOCKS)
     for layer, mobs in MOBS.items():
-        yield from _beside("mob_map", layer, {mob: bit for bit, mob in enumerate(mobs) if mob})
+        yield from _beside("mob_map", layer, _bits(mobs))
     yield from _beside("item_map", "item", ITEMS)
     for material, level in MATERIALS.items():
         for tool in ("pickaxe", "sword"):
@@ -106,6 +112,11 @@ def conditions() -> Iterator[Condition]:
 def _counts(item: str) -> Iterator[Condition]:
     for n in range(1, 10):
         yield Condition(f"inventory/{item}_{n}", item, n, n)
+
+
+def _bits(names: tuple[str | None, ...]) -> dict[str, int]:
+    """The number of each named bit."""
+    return {name: bit for bit, name in enumerate(names) if name}
 
 
 def _beside(group: str, layer: str, things: dict[str, int]) -> Iterator[Condition]:
@@ -170,11 +181,9 @@ def _features(condition: Condition, layout: GridLayout) -> CraftaxGoal:
         thing[_start(layout.layers, condition.where) + condition.low] = 1
         return CraftaxGoal(vector, thing, np.uint8(list(SIDES).index(condition.side)))
     start = _start(layout.entries, condition.where)
-    single = dict((entry.name, entry.size) for entry in layout.entries)[condition.where] == 1
-    wanted = slice(start, start + 1)
-    if not single:
-        wanted = slice(start + condition.low, start + condition.high + 1)
-    vector[wanted] = 1
+    single = any(e.name == condition.where and e.size == 1 for e in layout.entries)
+    low, high = (0, 0) if single else (condition.low, condition.high)
+    vector[start + low : start + high + 1] = 1
     return CraftaxGoal(vector, thing, np.uint8(NO_CELL))
 
 

@@ -15,9 +15,9 @@ from allgoals.types import Array, Obs, PyTree
 
 
 def _first_bias(initial_value: float, bounded: bool) -> nn.initializers.Initializer:
-    """The bias with which a head begins at a value."""
+    """The bias with which a head begins at a value; without bounds it begins at 0."""
     logit = math.log(initial_value / (1 - initial_value))
-    return nn.initializers.constant(logit if bounded else initial_value)
+    return nn.initializers.constant(logit if bounded else 0.0)
 
 
 def _bound(x: Array, bounded: bool) -> Array:

@@ -7,9 +7,9 @@ import numpy as np
 from rich.style import Style
 from rich.text import Text
 
-from allgoals.envs.craftax import DARK, Craftax, CraftaxClassic
+from allgoals.envs.craftax import CLASSIC_MOBS, DARK, Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
-from allgoals.goals.craftax import CLASSIC_MOBS, MOBS
+from allgoals.goals.craftax import MOBS
 from allgoals.render.caption import PAPER
 from allgoals.render.gridworld import AGENT, FREE, GOAL, WALL, goal_cell
 from allgoals.types import GridLayout, GridObs, Obs
@@ -140,7 +140,7 @@ def _cell(seen: dict[str, int]) -> Cell:
 def _mobs(seen: dict[str, int]) -> list[str]:
     """The names of the creatures and missiles whose bits are set."""
     if "mob" in seen:
-        return [name for name, bit in CLASSIC_MOBS.items() if seen["mob"] >> bit & 1]
+        return [name for bit, name in enumerate(CLASSIC_MOBS) if seen["mob"] >> bit & 1]
     return [
         (name or layer).removeprefix("player_").rstrip("2")
         for layer, names in MOBS.items()

@@ -1,0 +1,33 @@
+"""How large the things are that benchmarks measure; the command line reads these records."""
+
+from dataclasses import dataclass
+
+from allgoals.experiment import Count
+
+
+@dataclass(frozen=True)
+class GoalsSizes:
+    task: str = "gridworld"  # open ground of that many cells, or a random choice of a task's goals
+    num_envs: Count = 64  # environments run side by side
+    num_steps: Count = 32  # steps of each environment per update
+    width: Count = 256  # units of each dense layer
+    layers: Count = 2  # dense layers
+
+    @property
+    def rows(self) -> int:
+        return self.num_envs * self.num_steps
+
+
+@dataclass(frozen=True)
+class ThroughputSizes:
+    num_envs: Count = 256  # environments run side by side
+    num_steps: Count = 32  # steps of each environment per update
+    minibatch_size: Count = 512  # rows per gradient step
+    epochs: Count = 2  # passes over each rollout
+    width: Count = 256  # units of each dense layer
+    layers: Count = 4  # dense layers of the value networks
+    conv_features: Count = 32  # features of the convolution
+
+    @property
+    def rows(self) -> int:
+        return self.num_envs * self.num_steps
