@@ -59,8 +59,7 @@ def plain_goal_map(layout, goal):
 def plain_encoding(params, map_, kernel, vectors):
     x = np.asarray(convolution(jnp.asarray(map_), kernel) + params["bias"])
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
-    norm = params["LayerNorm_0"]
-    x = np.maximum(x * norm["scale"] + norm["bias"], 0)
+    x = np.maximum(x * params["RMSNorm_0"]["scale"] + params["shift"], 0)
     return np.concatenate([x.reshape(len(x), -1), *vectors], axis=-1)
 
 
@@ -81,7 +80,8 @@ def test_encodings_equal_convolutions_of_explicit_maps(name, told):
         map_ = np.concatenate([map_, plain_goal_map(layout, goal)], axis=-1)
         kernel = jnp.concatenate([kernel, params["goal_kernel"]], axis=2)
         vectors.append(goal.vector)
-    encoded = jax.jit(encoder.apply)({"params": params}, obs, goal)
+    parts = jax.jit(encoder.apply)({"params": params}, obs, goal)
+    encoded = np.concatenate(parts, axis=-1)
     expected = plain_encoding(params, map_, kernel, vectors)
     assert encoded.shape == expected.shape
     np.testing.assert_allclose(encoded, expected, rtol=1e-4, atol=1e-4)

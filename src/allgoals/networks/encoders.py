@@ -1,4 +1,7 @@
-"""How a network sees observations and, when it is told one, its goal."""
+"""How a network sees observations and, when it is told one, its goal.
+
+An encoder gives parts [B, F], which the first dense layer takes side by side.
+"""
 
 import flax.linen as nn
 import jax
@@ -16,10 +19,10 @@ class OneHotCoordinates(nn.Module):
     normalise: bool = False
 
     @nn.compact
-    def __call__(self, obs: Obs, goal: PyTree | None = None) -> Array:  # [B, 2] -> [B, F]
+    def __call__(self, obs: Obs, goal: PyTree | None = None) -> tuple[Array, ...]:  # [B, F] each
         seen = self._widen(obs)
         seen = RunningNorm()(seen) if self.normalise else seen
-        return seen if goal is None else jnp.concatenate([seen, self._widen(goal)], axis=-1)
+        return (seen,) if goal is None else (seen, self._widen(goal))
 
     def _widen(self, coordinates: Array) -> Array:
         return jax.nn.one_hot(coordinates, self.size).reshape(len(coordinates), -1)
@@ -52,7 +55,10 @@ class RunningNorm(nn.Module):
 
 
 class GridEncoder(nn.Module):
-    """One convolution over the map, and the vector as it is.
+    """One convolution with layer norm over the map, and the vector as it is.
+
+    Layer norm takes every cell's features less their mean: here the kernels are centred instead,
+    which is the same and spares passes over every cell.
 
     A goal enters the same way: a thing wanted on one cell is a map with a single one in it, whose
     convolution is the kernel itself around that cell; the rest joins the vector.
@@ -64,7 +70,7 @@ class GridEncoder(nn.Module):
     normalise: bool = False
 
     @nn.compact
-    def __call__(self, obs: GridObs, goal: PyTree | None = None) -> Array:  # [B, F]
+    def __call__(self, obs: GridObs, goal: PyTree | None = None) -> tuple[Array, ...]:
         init = nn.initializers.variance_scaling(
             1.0, "fan_in", "truncated_normal", in_axis=(-4, -3, -2)
         )
@@ -72,14 +78,14 @@ class GridEncoder(nn.Module):
         map_, vector = widen_map(obs.map, self.layout), widen_vector(obs.vector, self.layout)
         if self.normalise:
             map_, vector = RunningNorm()(map_), RunningNorm()(vector)
-        x = conv3x3(map_, self.param("kernel", init, shape))
+        x = conv3x3(map_, _centred(self.param("kernel", init, shape)))
+        given = [vector]
         if goal is not None:
-            kernel = self.param("goal_kernel", init, shape)
-            x = x + self._wanted(kernel, goal)
-            vector = jnp.concatenate([vector, goal.vector.astype(vector.dtype)], axis=-1)
-        x = x + self.param("bias", nn.initializers.zeros, (self.features,))
-        x = nn.relu(nn.LayerNorm()(x))
-        return jnp.concatenate([x.reshape(len(x), -1), vector], axis=-1)
+            x = x + self._wanted(_centred(self.param("goal_kernel", init, shape)), goal)
+            given.append(goal.vector.astype(vector.dtype))
+        x = x + _centred(self.param("bias", nn.initializers.zeros, (self.features,)))
+        x = nn.relu(nn.RMSNorm()(x) + self.param("shift", nn.initializers.zeros, (self.features,)))
+        return x.reshape(len(x), -1), jnp.concatenate(given, axis=-1)
 
     def _wanted(self, kernel: Array, goal: PyTree) -> Array:
         """The convolution of a map that holds the wanted thing on its cell. [B, H, W, F]"""
@@ -95,6 +101,10 @@ class GridEncoder(nn.Module):
             frame = ((0, 0), (top, height - top - 3), (left, width - left - 3), (0, 0))
             total = total + jnp.pad(where[:, i, None, None, None] * around, frame)
         return total
+
+
+def _centred(weights: Array) -> Array:
+    return weights - weights.mean(axis=-1, keepdims=True)
 
 
 def widen_map(map_: Array, layout: GridLayout) -> Array:

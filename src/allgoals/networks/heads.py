@@ -37,7 +37,7 @@ class GoalConditionedQ(nn.Module):
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> Array:  # [B, A]
-        x = Torso(self.width, self.layers)(self.encoder(obs, goal))
+        x = Torso(self.width, self.layers)(*self.encoder(obs, goal))
         q = nn.Dense(
             self.num_actions,
             kernel_init=nn.initializers.orthogonal(1.0),
@@ -86,7 +86,7 @@ class AllGoalsQ(nn.Module):
         return jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
 
     def _features(self, obs: Obs) -> Array:  # [B, H]
-        return self.torso(self.encoder(obs))
+        return self.torso(*self.encoder(obs))
 
 
 def _orthogonal_per_output(key: Array, shape: tuple[int, int, int]) -> Array:
@@ -110,7 +110,7 @@ class ActorCritic(nn.Module):
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> tuple[Array, Array]:  # logits [B, A], value [B]
-        x = Torso(self.width, self.embedding_layers)(self.encoder(obs, goal))
+        x = Torso(self.width, self.embedding_layers)(*self.encoder(obs, goal))
         actor = Torso(self.width, self.actor_layers)(x)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01))(actor)
         critic = Torso(self.width, self.critic_layers)(x)
