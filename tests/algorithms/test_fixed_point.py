@@ -46,8 +46,9 @@ class TabularModel:
         q = self.table[self.cell(obs)]  # [B, A, G]
         if method == "best":
             return q.max(axis=1)
-        index = goal if method == "commanded" else self.cell(goal)
-        return jnp.take_along_axis(q, index[:, None, None], axis=2)[..., 0]
+        index = goal if method == "acting" else self.cell(goal)
+        commanded = jnp.take_along_axis(q, index[:, None, None], axis=2)[..., 0]
+        return (commanded, q.max(axis=1)) if method == "acting" else commanded
 
 
 def experience(algorithm, model):

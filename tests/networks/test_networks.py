@@ -58,8 +58,9 @@ def test_every_view_of_the_head_is_a_part_of_the_whole():
     best = network.apply(params, obs, method="best")
     np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
     goal = jax.random.randint(jax.random.key(3), (40,), 0, 7)
-    commanded = network.apply(params, obs, goal, method="commanded")
+    commanded, best = network.apply(params, obs, goal, method="acting")
     np.testing.assert_allclose(commanded, every[jnp.arange(40), :, goal], rtol=1e-5)
+    np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
 
 
 def test_the_head_begins_orthogonal():

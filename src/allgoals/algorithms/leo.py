@@ -58,7 +58,7 @@ class Leo:
 
     def q_values(self, task: Task, model: Model, obs: Obs, goal: Array) -> tuple[Array, Array]:
         """The commanded goal's value of each action [N, A], and every goal's best value [N, G]."""
-        return model(obs, goal, method="commanded"), model(obs, method="best")
+        return model(obs, goal, method="acting")
 
     def value(self, task: Task, model: Model, obs: Obs, goal: Array) -> Array:
         return self.q_values(task, model, obs, goal)[0].max(axis=-1)

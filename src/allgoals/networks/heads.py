@@ -68,14 +68,15 @@ class AllGoalsQ(nn.Module):
         """Every action and every goal. [B, A, G]"""
         return _bound(self._unbounded(obs), self.bounded)
 
-    def commanded(self, obs: Obs, goal: Array) -> Array:
-        """Every action, one goal each. [B, A]"""
-        q = jnp.take_along_axis(self._unbounded(obs), goal[:, None, None], axis=2)[..., 0]
-        return _bound(q, self.bounded)
+    def acting(self, obs: Obs, goal: Array) -> tuple[Array, Array]:
+        """Every action for one goal each [B, A], and every goal's best value [B, G]: one pass."""
+        q = self._unbounded(obs)
+        commanded = jnp.take_along_axis(q, goal[:, None, None], axis=2)[..., 0]
+        return _bound(commanded, self.bounded), self._best(q)
 
     def best(self, obs: Obs) -> Array:
-        """The best action's value, every goal; bounding keeps order, so it comes last. [B, G]"""
-        return _bound(self._unbounded(obs).max(axis=1), self.bounded)
+        """The best action's value, every goal. [B, G]"""
+        return self._best(self._unbounded(obs))
 
     def chosen(self, obs: Obs, action: Array) -> Array:
         """The action taken, every goal. [B, G]"""
@@ -84,6 +85,9 @@ class AllGoalsQ(nn.Module):
 
     def _unbounded(self, obs: Obs) -> Array:  # [B, A, G]
         return jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
+
+    def _best(self, q: Array) -> Array:
+        return _bound(q.max(axis=1), self.bounded)  # bounding keeps order, so it comes last
 
     def _features(self, obs: Obs) -> Array:  # [B, H]
         return self.torso(*self.encoder(obs))
