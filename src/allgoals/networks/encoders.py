@@ -79,13 +79,13 @@ class GridEncoder(nn.Module):
         if self.normalise:
             map_, vector = RunningNorm()(map_), RunningNorm()(vector)
         x = conv3x3(map_, _centred(self.param("kernel", init, shape)))
-        given = [vector]
+        given = (vector,)
         if goal is not None:
             x = x + self._wanted(_centred(self.param("goal_kernel", init, shape)), goal)
-            given.append(goal.vector.astype(vector.dtype))
+            given = (vector, goal.vector.astype(vector.dtype))
         x = x + _centred(self.param("bias", nn.initializers.zeros, (self.features,)))
         x = nn.relu(nn.RMSNorm()(x) + self.param("shift", nn.initializers.zeros, (self.features,)))
-        return x.reshape(len(x), -1), jnp.concatenate(given, axis=-1)
+        return x.reshape(len(x), -1), *given
 
     def _wanted(self, kernel: Array, goal: PyTree) -> Array:
         """The convolution of a map that holds the wanted thing on its cell. [B, H, W, F]"""

@@ -13,9 +13,8 @@ class Torso(nn.Module):
 
     @nn.compact
     def __call__(self, *parts: Array) -> Array:  # [B, F1], [B, F2] ... -> [B, H]
-        for i in range(self.layers):
-            x = Dense(self.width, name=f"Dense_{i}")(*parts)
-            parts = (nn.relu(nn.LayerNorm()(x)),)
+        for _ in range(self.layers):
+            parts = (nn.relu(nn.LayerNorm()(Dense(self.width)(*parts))),)
         return jnp.concatenate(parts, axis=-1)
 
 
@@ -26,11 +25,8 @@ class Dense(nn.Module):
 
     @nn.compact
     def __call__(self, *parts: Array) -> Array:
-        edges = np.cumsum([0, *(part.shape[-1] for part in parts)])
+        ends = np.cumsum([part.shape[-1] for part in parts])
         init = nn.initializers.orthogonal(2**0.5)
-        kernel = self.param("kernel", init, (edges[-1], self.width))
-        products = [
-            part @ kernel[start:stop]
-            for part, start, stop in zip(parts, edges, edges[1:], strict=False)
-        ]
+        kernels = jnp.split(self.param("kernel", init, (ends[-1], self.width)), ends[:-1])
+        products = [part @ kernel for part, kernel in zip(parts, kernels, strict=True)]
         return sum(products) + self.param("bias", nn.initializers.zeros, (self.width,))
