@@ -42,21 +42,29 @@ def _gridworld_laptop(task: str, name: str) -> Experiment:
     return Experiment(task, name, TASKS[task][0](), algorithm, steps=1_000_000)
 
 
+LAPTOP_STEPS = {"craftax-classic": 3_000_000, "craftax": 1_000_000}
+NAIVE_SHARE = 30  # naive relabelling is given this much fewer steps, and still takes as long
+
+
 def _craftax_laptop(task: str, name: str) -> Experiment:
+    naive = name == "naive_all_goals"
     q = dict(
-        width=256, layers=2, conv_features=16, learning_rate=1.5e-3, gamma=0.95,
-        initial_value=0.02, minibatch_size=256, epochs=2,
-        epsilon_start=1.0, epsilon_end=0.05, epsilon_decay=0.5,
+        width=256, layers=2, conv_features=16, learning_rate=1.5e-3, gamma=0.9,
+        initial_value=0.02, minibatch_size={"pqn_her": 384, "naive_all_goals": 4096}.get(name, 128),
+        epochs=1 if naive else 2,
+        epsilon_start=1.0, epsilon_end=0.1, epsilon_decay=0.4,
     )  # fmt: skip
     ppo = dict(
         width=256, actor_layers=1, critic_layers=1, conv_features=16, learning_rate=5e-4,
-        gamma=0.99, epochs=2, num_minibatches=8,
+        gamma=0.99, epochs=4, num_minibatches=8,
     )  # fmt: skip
+    num_envs, num_steps = (128, 32) if name in ("ppo", "dual_leo_ppo") else (1024, 4)
     return Experiment(
         task, name, TASKS[task][0](), _resized(name, q, ppo),
-        steps=2_000_000, num_envs=128, num_steps=32,
-        evaluation=EvaluationOptions(times=4, episodes=2, max_steps=512, num_envs=272),
-        log_every=10, checkpoint_every=50,
+        steps=LAPTOP_STEPS[task] // (NAIVE_SHARE if naive else 1),
+        num_envs=num_envs, num_steps=num_steps,
+        evaluation=EvaluationOptions(times=8, episodes=2, max_steps=512, num_envs=272),
+        log_every=10, checkpoint_every=100,
     )  # fmt: skip
 
 
