@@ -117,11 +117,17 @@ def measure(
     for i in range(repeats):
         say(f"{task_name}: round {i + 1} of {repeats}")
         for subject in subjects:
-            for part in ("whole", "acting", "updating"):
-                times.setdefault(f"{subject.name}/{part}", []).append(_time(getattr(subject, part)))
-            times.setdefault(f"{subject.name}/bare", []).append(_time(bare))
+            for part, seconds in _round(subject, bare).items():
+                times.setdefault(f"{subject.name}/{part}", []).append(seconds)
     for subject in subjects:
         yield _result(task_name, subject, times, sizes)
+
+
+def _round(subject: Subject, bare: Callable[[], None]) -> dict[str, float]:
+    """Seconds of each part; the bare game is run on both sides of what is compared with it."""
+    before, whole, after = (_time(call) for call in (bare, subject.whole, bare))
+    acting, updating = _time(subject.acting), _time(subject.updating)
+    return {"whole": whole, "bare": (before + after) / 2, "acting": acting, "updating": updating}
 
 
 def _time(call: Callable[[], None]) -> float:
