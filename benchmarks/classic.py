@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from allgoals.algorithms import ALGORITHMS
+
 TASK = "craftax-classic"
-ALGORITHMS = ("ppo", "pqn", "pqn_her", "leo", "dual_leo_pqn", "dual_leo_ppo")
+SIX = [name for name in ALGORITHMS if name != "naive_all_goals"]
 ROWS = {  # what the goals of a row have in common, as a pattern of their names
     "all 136 goals": ".*",
     "sapling in hand: 1": "inventory/sapling_1",
@@ -40,6 +42,8 @@ def allgoals(*words: object) -> None:
 
 
 def train(run: Path, algorithm: str, seed: int, steps: int | None) -> None:
+    if (run / "summary.json").exists():  # it has come to its end
+        return
     if (run / "config.json").exists():
         return allgoals("train", "--resume", run)
     size = ["--steps", steps] if steps else []
@@ -103,7 +107,7 @@ def main() -> None:
     random_out = words.folder / "random.json"
     columns = {"random": [judged(random_out, [TASK, "--random"], words.episodes)]}
     runs: dict[str, list[Path]] = {}
-    for seed, name in itertools.product(words.seeds, ALGORITHMS):
+    for seed, name in itertools.product(words.seeds, SIX):
         run = words.folder / f"{name}-{seed}"
         train(run, name, seed, words.steps)
         runs.setdefault(name, []).append(run)

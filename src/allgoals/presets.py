@@ -43,17 +43,19 @@ def _gridworld_laptop(task: str, name: str) -> Experiment:
 
 
 LAPTOP_STEPS = {"craftax-classic": 3_000_000, "craftax": 1_000_000}
-NAIVE_SHARE = 30  # naive relabelling is given this much fewer steps, and still takes as long
+FEWER = {"naive_all_goals": 30}  # it learns from every step once per goal, so it gets fewer steps
+MORE_ROWS = {  # relabelling multiplies the rows of a rollout
+    "pqn_her": dict(minibatch_size=384),
+    "naive_all_goals": dict(minibatch_size=4096, epochs=1),
+}
 
 
 def _craftax_laptop(task: str, name: str) -> Experiment:
-    naive = name == "naive_all_goals"
     q = dict(
         width=256, layers=2, conv_features=16, learning_rate=1.5e-3, gamma=0.9,
-        initial_value=0.02, minibatch_size={"pqn_her": 384, "naive_all_goals": 4096}.get(name, 128),
-        epochs=1 if naive else 2,
+        initial_value=0.02, minibatch_size=128, epochs=2,
         epsilon_start=1.0, epsilon_end=0.1, epsilon_decay=0.4,
-    )  # fmt: skip
+    ) | MORE_ROWS.get(name, {})  # fmt: skip
     ppo = dict(
         width=256, actor_layers=1, critic_layers=1, conv_features=16, learning_rate=5e-4,
         gamma=0.99, epochs=4, num_minibatches=8,
@@ -61,7 +63,7 @@ def _craftax_laptop(task: str, name: str) -> Experiment:
     num_envs, num_steps = (128, 32) if name in ("ppo", "dual_leo_ppo") else (1024, 4)
     return Experiment(
         task, name, TASKS[task][0](), _resized(name, q, ppo),
-        steps=LAPTOP_STEPS[task] // (NAIVE_SHARE if naive else 1),
+        steps=LAPTOP_STEPS[task] // FEWER.get(name, 1),
         num_envs=num_envs, num_steps=num_steps,
         evaluation=EvaluationOptions(times=8, episodes=2, max_steps=512, num_envs=272),
         log_every=10, checkpoint_every=100,
