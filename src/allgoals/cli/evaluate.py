@@ -12,6 +12,7 @@ from allgoals.cli.output import rate
 from allgoals.cli.parse import check_file, parse
 from allgoals.errors import unknown
 from allgoals.experiment import MaybeCount
+from allgoals.runs.directory import write_text
 from allgoals.validation import check_fields
 
 
@@ -40,7 +41,7 @@ def run(argv: list[str]) -> None:
         results, names = evaluate(words.run, changes, on_batch)
     print(table(results, names))
     if words.out:
-        words.out.write_text(json.dumps({"goals": names, **results}, indent=2) + "\n")
+        write_text(words.out, json.dumps({"goals": names, **results}, indent=2) + "\n")
 
 
 def _evaluate_run(path: Path, changes: dict[str, int], on_batch) -> tuple[dict, tuple[str, ...]]:
