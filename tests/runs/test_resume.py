@@ -20,7 +20,7 @@ from allgoals.experiment import EvaluationOptions
 from allgoals.runs.checkpoint import MANIFEST
 from allgoals.runs.setup import build_checkpoints, state_shapes
 from allgoals.runs.signals import Signals
-from allgoals.runs.train import Driver
+from allgoals.runs.train import Driver, Observer
 from allgoals.training import Trainer
 from tests.runs import micro as micro_runs
 from tests.runs.micro import (
@@ -165,9 +165,23 @@ def test_evaluation_changes_nothing(finished_once, reference):
 
 
 def test_a_finished_run_resumed_is_left_as_it_is(finished, finished_once):
-    steps = {f: f.stat().st_mtime_ns for f in finished.rglob("*") if "checkpoints" in f.parts}
-    api.resume(finished)
-    assert {f: f.stat().st_mtime_ns for f in steps} == steps
+    class Idle(Observer):
+        def compiling(self, task, total_steps):
+            raise AssertionError("it need not compile to see that it has finished")
+
+    def written():
+        return {f: f.stat().st_mtime_ns for f in finished.rglob("*") if f.name != "lock"}
+
+    before = written()
+    assert api.resume(finished, observer=Idle()).summary == summary(finished_once)
+    assert written() == before
+
+
+def test_a_finished_run_whose_last_checkpoint_is_damaged_finishes_again(finished, finished_once):
+    last = sorted((finished / "checkpoints").iterdir())[-1]
+    (last / MANIFEST).write_text("{}")
+    with pytest.warns(UserWarning, match="damaged"):
+        api.resume(finished)
     check_same_end(finished, finished_once)
 
 

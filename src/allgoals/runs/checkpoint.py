@@ -93,6 +93,13 @@ class Checkpoints:
         found = self.path.iterdir() if self.path.is_dir() else []
         return sorted((p for p in found if p.name.isdecimal() and p.is_dir()), key=_update)
 
+    def newest(self) -> int | None:
+        """The update of the last step, if there is one and it is good."""
+        try:
+            return self._verified(self.steps()[-1])["update"]
+        except (IndexError, CheckpointError):
+            return None
+
     def restore(self, template: State) -> tuple[int, State] | None:
         """The newest good step, in the form of a template of shapes; None if none was saved."""
         problems = []

@@ -63,9 +63,15 @@ class Driver:
     def train(self) -> dict[str, Any]:
         """Train to the end from wherever the run stands, and return its summary."""
         try:
-            return self._train()
+            return self._finished() or self._train()
         finally:
             self.checkpoints.close()
+
+    def _finished(self) -> dict[str, Any] | None:
+        """The summary of a run that came to its end and whose last checkpoint is good."""
+        summary = self.directory.read("summary.json")
+        ended = self.checkpoints.newest() == self.experiment.total_updates
+        return summary if ended and isinstance(summary, dict) else None
 
     def _train(self) -> dict[str, Any]:
         self.observer.compiling(self.task, self.experiment.total_steps)
