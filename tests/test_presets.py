@@ -1,11 +1,13 @@
 """Presets: the paper's values where they say so, and sizes that fit everywhere."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from allgoals.algorithms import ALGORITHMS
 from allgoals.errors import UsageError
+from allgoals.experiment import to_dict
 from allgoals.presets import SIZES, names, preset
 from allgoals.validation import build_task
 
@@ -43,6 +45,8 @@ def test_paper_presets_hold_the_papers_values(task, name):
     assert experiment.num_steps == NUM_STEPS[name]
     assert (experiment.num_envs, experiment.steps) == (1024, 10**9)
     assert (experiment.evaluation.episodes, experiment.evaluation.max_steps) == (16, 512)
+    fields = json.dumps(to_dict(experiment)["algorithm"])
+    assert '"normalise_inputs": true' in fields and '"normalise_inputs": false' not in fields
 
 
 @pytest.mark.parametrize("task", SIZES)

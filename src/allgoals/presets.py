@@ -74,8 +74,9 @@ PAPER_STEPS = {"leo": 32, "ppo": 64, "dual_leo_ppo": 64}  # per update; 2 for al
 
 
 def _craftax_paper(task: str, name: str) -> Experiment:
+    algorithm = _resized(name, dict(normalise_inputs=True), dict(normalise_inputs=True))
     return Experiment(
-        task, name, TASKS[task][0](), ALGORITHMS[name],
+        task, name, TASKS[task][0](), algorithm,
         steps=1_000_000_000, num_envs=1024, num_steps=PAPER_STEPS.get(name, 2),
         evaluation=EvaluationOptions(times=20, episodes=16, max_steps=512, num_envs=1024),
         log_every=50, checkpoint_every=1000,
