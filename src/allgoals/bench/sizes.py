@@ -10,6 +10,7 @@ class GoalsSizes:
     task: str = "gridworld"  # open ground of that many cells, or a random choice of a task's goals
     num_envs: Count = 64  # environments run side by side
     num_steps: Count = 32  # steps of each environment per update
+    epochs: Count = 1  # passes over each rollout
     width: Count = 256  # units of each dense layer
     layers: Count = 2  # dense layers
 
