@@ -118,7 +118,7 @@ def draw(timings: list[Timing], path: Path) -> None:
         guessed = [t for t in rows if t.extrapolated]
         axes.plot(
             [t.goals for t in guessed], [1e3 * t.seconds for t in guessed], "o",
-            color=line.get_color(), markerfacecolor="white",
+            color=line.get_color(), markerfacecolor="white", zorder=3,
         )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="goals", ylabel="ms per update")
     axes.legend(frameon=False)
