@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from allgoals.goals.base import binary
 from allgoals.networks.encoders import OneHotCoordinates
-from allgoals.types import Array, GoalSet, Reset, Step, Task
+from allgoals.types import Array, Discrete, GoalSet, Reset, Step, Task
 
 
 class ChainState(NamedTuple):
@@ -22,7 +22,7 @@ class Chain:
     The observation is (position, world).
     """
 
-    num_actions = 2
+    actions = Discrete(2)
     length = 10
     max_steps = 7
 

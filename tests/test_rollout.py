@@ -106,3 +106,33 @@ def test_arbitrary_rewards_and_pseudo_terminations():
     _, rollout = collect(task, envs, policy, uniform, 0.9, actor, jax.random.key(1), 5)
     distance = np.abs(np.asarray(rollout.next_obs)[..., :1].astype(float) - np.arange(5))
     np.testing.assert_allclose(rollout.outcome.reward, -distance)
+
+
+@pytest.mark.parametrize(("ends", "frozen"), [(False, False), (True, True), (False, True)])
+def test_goals_that_do_not_end_or_never_change(ends, frozen):
+    """A goal that does not end stands to the end of its episode and is scored once in it."""
+    task = chain_task()
+    task = task._replace(goals=task.goals._replace(ends=ends))
+    envs = VectorEnv(DeadlyChain(), ENVS)
+    actor = start(task, envs, uniform, jax.random.key(0))
+    after, rollout = collect(
+        task, envs, policy, uniform, 1.0, actor, jax.random.key(1), STEPS, frozen
+    )
+    rollout = jax.tree.map(np.asarray, rollout)
+    kept = rollout.goal[1:] == rollout.goal[:-1]
+    assert kept[~rollout.ended[:-1]].all()
+    assert kept.all() if frozen else not kept[rollout.ended[:-1]].all()
+    won = lost = 0
+    for n in range(ENVS):
+        reached = False
+        for t in range(STEPS):
+            now = rollout.outcome.done[t, n, rollout.goal[t, n]]
+            won += now and not reached
+            reached |= now
+            lost += rollout.ended[t, n] and not reached
+            reached &= not rollout.ended[t, n]
+    assert won > 10 and lost > 10
+    assert (float(after.tracker.successes.sum()), float(after.tracker.failures.sum())) == (
+        won,
+        lost,
+    )

@@ -36,8 +36,9 @@ def collect(
     actor: Actor,
     key: Key,
     num_steps: int,
+    frozen: bool = False,
 ) -> tuple[Actor, Rollout]:
-    """Run every environment for `num_steps`. Rollout [T, N, ...]"""
+    """Run every environment for `num_steps`, each with its first goal if `frozen`. [T, N, ...]"""
 
     def step(actor: Actor, key: Key) -> tuple[Actor, Transition]:
         key_act, key_env, key_goal = jax.random.split(key, 3)
@@ -58,7 +59,8 @@ def collect(
             actor.envs.obs, action, actor.goal, after.obs, outcome,
             after.terminated, after.truncated, extras,
         )  # fmt: skip
-        goal = jnp.where(achieved | ended, new_goal, actor.goal)
+        over = ((achieved & task.goals.ends) | ended) & (not frozen)
+        goal = jnp.where(over, new_goal, actor.goal)
         on_first = ended | (actor.on_first & ~achieved)
         return Actor(state, goal, on_first, tracker), transition
 

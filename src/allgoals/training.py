@@ -35,6 +35,7 @@ class Trainer:
     num_steps: int
     total_updates: int
     success_decay: float
+    frozen_goals: bool = False  # every environment keeps the goal it began with
 
     @cached_property
     def envs(self) -> VectorEnv:
@@ -53,7 +54,7 @@ class Trainer:
         policy = partial(algorithm.act, self.task, state.learner, explore=True, progress=progress)
         return collect(
             self.task, self.envs, policy, self.sampler, self.success_decay,
-            state.actor, key, self.num_steps,
+            state.actor, key, self.num_steps, self.frozen_goals,
         )  # fmt: skip
 
     def step(

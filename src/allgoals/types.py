@@ -10,7 +10,7 @@ import jax
 
 Array = jax.Array
 Key = jax.Array
-Obs = Any  # a pytree of small integers; encoders widen it
+Obs = Any  # a pytree of small integers, which encoders widen, or of floats
 PyTree = Any
 Metrics = dict[str, Array]
 
@@ -31,10 +31,28 @@ class Step(NamedTuple):
     truncated: Array  # a time limit cut the episode: values still bootstrap
 
 
+class Discrete(NamedTuple):
+    """Actions 0 to n - 1."""
+
+    n: int
+
+    def sample(self, key: Key, shape: tuple[int, ...]) -> Array:
+        return jax.random.randint(key, shape, 0, self.n)
+
+
+class Box(NamedTuple):
+    """Actions of `size` numbers in -1..1."""
+
+    size: int
+
+    def sample(self, key: Key, shape: tuple[int, ...]) -> Array:
+        return jax.random.uniform(key, (*shape, self.size), minval=-1.0, maxval=1.0)
+
+
 class Environment(Protocol):
     """A single environment as pure functions. It knows no goals."""
 
-    num_actions: int
+    actions: Discrete | Box
 
     def reset(self, key: Key) -> Reset: ...
 
@@ -84,6 +102,19 @@ class GoalOutcome(NamedTuple):
     done: Array  # [..., G] the goal's own pseudo-termination
 
 
+class GoalSpace(NamedTuple):
+    """A space of goals that are points, from which those of the set are taken."""
+
+    project: Callable[[Obs], Array]  # the point an observation stands at: [...] -> [..., D]
+    outcome: Callable[[Array, Array], GoalOutcome]
+    """What standing at one point means to the goal at another: [..., D] twice -> [...]"""
+    points: Any  # [M, D] the goals of the set
+    grid: Any  # [G, D] goals that a network answers for in their stead
+    grid_outcome: Callable[[Array, Array], GoalOutcome]  # what it means to a goal of the grid
+    nearest: Any  # [M] which goal of the grid lies nearest to each of the set
+    spread: tuple[float, ...]  # how far from its nearest a goal lies at most, along each axis
+
+
 class GoalSet(NamedTuple):
     """A finite set of goals, each decided from an observation alone."""
 
@@ -92,6 +123,8 @@ class GoalSet(NamedTuple):
     outcome: Callable[[Obs], GoalOutcome]  # obs [...] -> reward and done [..., G]
     bounded: bool  # returns lie in [0, 1]: value heads end in a sigmoid
     reachable: Any  # [G] bool, or None where nobody can know
+    ends: bool = True  # reaching a goal ends its pursuit; else it is pursued to the episode's end
+    space: GoalSpace | None = None  # where the goals are taken from, if they are points
 
 
 class Task(NamedTuple):
@@ -109,7 +142,7 @@ class Task(NamedTuple):
 
     @property
     def num_actions(self) -> int:
-        return self.env.num_actions
+        return self.env.actions.n
 
 
 class Transition(NamedTuple):

@@ -66,7 +66,7 @@ def creatures_of(game, obs, flat):
 def test_sizes_are_those_of_the_package(game):
     constants, env = game.constants, game.task.env
     layers = {layer.name: layer.size for layer in env.layout.layers}
-    assert env.num_actions == len(constants.Action)
+    assert env.actions.n == len(constants.Action)
     assert env.layout.view == constants.OBS_DIM
     assert env.max_steps == game.parameters.EnvParams().max_timesteps
     assert layers["block"] == len(constants.BlockType) + game.is_full  # one for darkness

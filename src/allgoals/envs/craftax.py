@@ -13,7 +13,18 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from allgoals.types import Array, Entry, GridLayout, GridObs, Key, Layer, PyTree, Reset, Step
+from allgoals.types import (
+    Array,
+    Discrete,
+    Entry,
+    GridLayout,
+    GridObs,
+    Key,
+    Layer,
+    PyTree,
+    Reset,
+    Step,
+)
 
 CLASSIC_BLOCKS = 17
 CLASSIC_MOBS = ("zombie", "cow", "skeleton", "arrow")
@@ -87,7 +98,7 @@ class CraftaxClassic:
 
     max_steps: int = 10_000  # time limit, a truncation
 
-    num_actions = 17
+    actions = Discrete(17)
     layout = CLASSIC_LAYOUT
 
     def __post_init__(self):
@@ -106,7 +117,7 @@ class Craftax:
 
     max_steps: int = 100_000  # time limit, a truncation
 
-    num_actions = 43
+    actions = Discrete(43)
     layout = LAYOUT
 
     def __post_init__(self):

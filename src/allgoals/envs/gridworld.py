@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from allgoals.types import Array, Key, Reset, Step
+from allgoals.types import Array, Discrete, Key, Reset, Step
 
 MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)  # up, down, left, right, as (x, y)
 
@@ -27,7 +27,7 @@ class Gridworld:
     map_seed: int = 0  # which map
     max_steps: int = 200  # time limit, a truncation
 
-    num_actions = 4
+    actions = Discrete(4)
 
     def __post_init__(self):
         if not 2 <= self.size <= 256:
