@@ -17,7 +17,11 @@ def subset(goals: GoalSet, indices: np.ndarray) -> GoalSet:
     def outcome(obs: Obs) -> GoalOutcome:
         return jax.tree.map(lambda x: x[..., indices], goals.outcome(obs))
 
+    space = goals.space and goals.space._replace(
+        points=goals.space.points[indices], nearest=goals.space.nearest[indices]
+    )
     return goals._replace(
+        space=space,
         names=tuple(goals.names[i] for i in indices),
         features=jax.tree.map(lambda x: x[indices], goals.features),
         outcome=outcome,

@@ -1,0 +1,117 @@
+"""Goals of a maze: stand within reach of a point.
+
+The benchmark commands the centres of the free cells. A network that answers for every goal at once
+needs finitely many: a grid over free space. A commanded goal is pursued by way of the nearest point
+of the grid, and judged by where it truly is.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import jax.numpy as jnp
+import numpy as np
+
+from allgoals.envs.maze import CELL, Maze
+from allgoals.types import Array, GoalOutcome, GoalSet, GoalSpace, Obs
+
+REACH = 0.5  # a goal is reached within this distance
+POINTS_PER_CELL = 16  # commanded goals, where they may lie anywhere
+
+
+@dataclass(frozen=True)
+class MazeGoals:
+    """How the goals of a maze are set."""
+
+    commanded: Literal["cells", "anywhere"] = "cells"  # centres of cells, or points in free space
+    reward: Literal["sparse", "dense"] = "sparse"  # 1 within reach, or the distance, negative
+    ends: bool = False  # reaching a goal ends its pursuit
+    spacing: float = 1.0  # between the points of the grid
+    grid_reach: float = REACH  # a point of the grid counts as reached within this distance
+
+    def __post_init__(self):
+        if not 0.25 <= self.spacing <= CELL:
+            raise ValueError(f"goals.maze.spacing must lie in 0.25..{CELL:g}, not {self.spacing}")
+        if not 0 < self.grid_reach <= CELL:
+            raise ValueError(
+                f"goals.maze.grid-reach must be above 0 and at most {CELL:g}, not {self.grid_reach}"
+            )
+
+
+AROUND = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+
+
+def grid_points(maze: Maze, spacing: float, clearance: float = 0.0) -> np.ndarray:
+    """Multiples of the spacing in free space, none closer to a wall than the clearance. [G, 2]"""
+    rows, columns = maze.walls.shape
+    axes = [np.arange(0, CELL * n, spacing) for n in (rows, columns)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    free = maze.is_free(points[:, None] + clearance * AROUND).all(axis=1)
+    return points[free].astype(np.float32)
+
+
+def scattered_points(maze: Maze) -> np.ndarray:
+    """Points all over free space, the same ones every time, where a body finds room. [M, 2]"""
+    draw = np.random.default_rng(0).uniform(-CELL / 2, CELL / 2, (1000 * len(maze.goals), 2))
+    points = np.repeat(maze.goals, 1000, axis=0) + draw
+    roomy = maze.is_free(points[:, None] + REACH * AROUND).all(axis=1)
+    first = np.argsort(~roomy.reshape(-1, 1000), axis=1, kind="stable")[:, :POINTS_PER_CELL]
+    rows = np.arange(len(maze.goals))[:, None] * 1000 + first
+    return points[rows.ravel()].astype(np.float32)
+
+
+def nearest(points: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Which point of the grid lies nearest to each point. [M]"""
+    return np.linalg.norm(points[:, None] - grid, axis=-1).argmin(axis=1)
+
+
+def outcome(reward: str, reach: float, point: Array, goal: Array) -> GoalOutcome:
+    """What standing at a point means to a goal. [..., 2] twice -> [...]"""
+    distance = jnp.linalg.norm(point - goal, axis=-1)
+    reached = distance < reach
+    return GoalOutcome(reached if reward == "sparse" else -distance, reached)
+
+
+def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSet:
+    """Goals of a maze, for a body that cannot reach what is closer to a wall than the clearance."""
+    at_cells = options.commanded == "cells"
+    points = maze.goals if at_cells else scattered_points(maze)
+    grid = grid_points(maze, options.spacing, clearance)
+    close = nearest(points, grid)
+    offsets = np.abs(points - grid[close]).max(axis=0)
+    judge = partial(outcome, options.reward, REACH)
+
+    def project(obs: Obs) -> Array:
+        return obs[..., :2]
+
+    return GoalSet(
+        names=tuple(
+            f"cell/{i:.0f}-{j:.0f}" if at_cells else f"point/{x:.2f}-{y:.2f}"
+            for (i, j), (x, y) in zip(points / CELL, points, strict=True)
+        ),
+        features=points,
+        outcome=lambda obs: judge(project(obs)[..., None, :], points),
+        bounded=options.reward == "sparse" and options.ends,
+        reachable=np.ones(len(points), bool),
+        ends=options.ends,
+        space=GoalSpace(
+            project, judge, points, grid,
+            grid_outcome=partial(outcome, options.reward, options.grid_reach),
+            nearest=close,
+            spread=tuple(np.maximum(offsets, options.spacing / 2).tolist()),
+        ),
+    )  # fmt: skip
+
+
+def snap_warning(goals: GoalSpace, options: MazeGoals, flag: str) -> str:
+    """What to know where standing at the nearest point of the grid may miss a goal, or nothing."""
+    error = np.linalg.norm(goals.points - goals.grid[goals.nearest], axis=1).max()
+    if error + options.grid_reach <= REACH + 1e-6:
+        return ""
+    spacing = f"one that divides {CELL:g}, " if options.commanded == "cells" else ""
+    return (
+        f"goals of the grid lie up to {error:.2f} from the commanded ones and are reached within"
+        f" {options.grid_reach:g}, a goal is reached within {REACH:g}: success can be missed."
+        f" Choose another --goals.maze.spacing: {spacing}a finer one with a smaller"
+        f" --goals.maze.grid-reach, or {flag}"
+    )
