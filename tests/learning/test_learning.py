@@ -38,9 +38,11 @@ def test_epochs_are_shuffled_differently():
 
 
 @pytest.mark.parametrize("norm", [1e-3, 1e3])
-@pytest.mark.parametrize(("name", "scale"), [("adam", optax.adam), ("radam", optax.radam)])
+@pytest.mark.parametrize(
+    ("name", "scale"), [("adam", optax.adam), ("adam_fine", optax.adam), ("radam", optax.radam)]
+)
 def test_a_step_is_that_of_optax(norm, name, scale):
-    """Clipping by global norm, then Adam (eps 1e-5) or RAdam, at the learning rate given."""
+    """Clipping by global norm, then Adam (eps 1e-5 or 1e-8) or RAdam, at that learning rate."""
     x = jax.random.normal(jax.random.key(0), (16, 3))
     model = Model.create("test", nn.Dense(2), name, jax.random.key(1), x)
     options = dict(eps=1e-5) if name == "adam" else {}

@@ -11,7 +11,11 @@ from flax import struct
 
 from allgoals.types import Array, Key, Metrics, PyTree
 
-OPTIMISERS = {"adam": optax.scale_by_adam(eps=1e-5), "radam": optax.scale_by_radam()}
+OPTIMISERS = {
+    "adam": optax.scale_by_adam(eps=1e-5),  # as PPO is used to
+    "adam_fine": optax.scale_by_adam(),  # gradients that many goals share are small
+    "radam": optax.scale_by_radam(),
+}
 
 
 @struct.dataclass

@@ -126,3 +126,33 @@ def widen_vector(vector: Array, layout: GridLayout) -> Array:
     repeated = vector[:, entry]
     is_value = repeated == value.astype(np.uint8)
     return jnp.where(sizes[entry] > 1, is_value, repeated / scales[entry])
+
+
+class VectorEncoder(nn.Module):
+    """Observations that are vectors and goals that are their beginnings, brought to -1..1 or so."""
+
+    centre: tuple[float, ...]  # the middle of every number of an observation
+    scale: tuple[float, ...]  # how far it goes to either side
+    normalise: bool = False
+
+    @nn.compact
+    def __call__(self, obs: Obs, goal: PyTree | None = None) -> tuple[Array, ...]:  # [B, F] each
+        centre, scale = jnp.array(self.centre), jnp.array(self.scale)
+        seen = (obs - centre) / scale
+        seen = RunningNorm()(seen) if self.normalise else seen
+        if goal is None:
+            return (seen,)
+        size = goal.shape[-1]
+        return seen, (goal - centre[:size]) / scale[:size]
+
+
+class OffsetEncoder(nn.Module):
+    """What another encoder makes of an observation, and how far a goal lies from the grid's."""
+
+    inner: nn.Module
+    spread: tuple[float, ...]  # how far that is at most, along each axis
+
+    @nn.compact
+    def __call__(self, seen: tuple[Obs, Array]) -> tuple[Array, ...]:  # [B, F] each
+        obs, offset = seen
+        return (*self.inner(obs), offset / jnp.array(self.spread))
