@@ -1,14 +1,14 @@
-"""Every algorithm by name at a size for tests."""
+"""Every algorithm for discrete actions by name, at a size for tests."""
 
 from dataclasses import replace
 
-from allgoals.algorithms import ALGORITHMS
+from allgoals.algorithms import ALGORITHMS, DISCRETE
 from allgoals.algorithms.base import Algorithm, Dual
 from allgoals.envs.gridworld import Gridworld
 from allgoals.tasks import make_task
 from allgoals.types import Task
 
-NAMES = list(ALGORITHMS)
+NAMES = list(DISCRETE)
 
 
 def small(name: str, **changes) -> Algorithm:

@@ -2,7 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, dataclass_transform, runtime_checkable
+from typing import (
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    dataclass_transform,
+    runtime_checkable,
+)
 
 import jax
 import jax.numpy as jnp
@@ -51,9 +58,13 @@ def hyperparameters(cls: type) -> type:
     """
     cls = dataclasses.dataclass(frozen=True)(cls)
     fields = dataclasses.fields(cls)
-    traced = [f.name for f in fields if f.type is float or dataclasses.is_dataclass(f.type)]
+    traced = [f.name for f in fields if f.type is float or _is_algorithm(f.type)]
     static = [f.name for f in fields if f.name not in traced]
     return jax.tree_util.register_dataclass(cls, traced, static)
+
+
+def _is_algorithm(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind) or isinstance(kind, TypeVar)
 
 
 def example_inputs(task: Task) -> tuple[Obs, Any]:

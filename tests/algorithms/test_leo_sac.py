@@ -1,0 +1,177 @@
+"""LEO for SAC: batches through all goals, its targets and its modes, against plain loops."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from allgoals.algorithms.all_goals import through_all, through_commanded
+from allgoals.algorithms.off_policy import draw
+from allgoals.goals.maze import REACH
+from allgoals.learning import squashed
+from allgoals.learning.advantage import expectile_loss, weights
+from allgoals.types import GoalSpace
+from tests.algorithms.control import small, small_task
+from tests.algorithms.test_off_policy import remembered, walked
+
+ROWS = 200
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
+
+
+def rows_of(memory):
+    return jax.device_get(memory.replay.take(*memory.replay.sample(jax.random.key(5), ROWS)))
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_every_goal_of_the_grid_judges_every_row(memory, ends, told):
+    task = small_task(ends=ends)
+    steps = rows_of(memory)
+    batch = jax.device_get(through_all(task, steps, jax.random.key(0), some=0, told=told))
+    grid = task.goals.space.grid
+    assert batch.reward.shape == (ROWS, len(grid)) and (batch.heads == np.arange(len(grid))).all()
+    offset = np.asarray(batch.seen[1]) if told else np.zeros((ROWS, 2))
+    assert (np.abs(offset) <= np.array(task.goals.space.spread)).all()
+    assert not told or offset.std() > 0.5
+    reached_any = 0
+    for b in range(ROWS):
+        for g in range(len(grid)):
+            distance = np.hypot(*(steps.next_obs[b, :2] - grid[g] - offset[b]))
+            if abs(distance - REACH) < 1e-4:
+                continue
+            reached = distance < REACH
+            reached_any += reached
+            assert float(batch.reward[b, g]) == reached
+            assert bool(batch.no_future[b, g]) == (bool(steps.terminated[b]) or (ends and reached))
+    assert reached_any > 0
+
+
+def test_some_goals_are_the_same_columns(memory):
+    task, steps = small_task(), rows_of(memory)
+    every = through_all(task, steps, jax.random.key(0), some=0, told=False)
+    few = through_all(task, steps, jax.random.key(0), some=3, told=False)
+    assert len(few.heads) == 3 == len(set(few.heads.tolist()))
+    np.testing.assert_array_equal(few.reward, every.reward[:, few.heads])
+    drawn = {
+        int(g)
+        for i in range(20)
+        for g in through_all(task, steps, jax.random.key(i), some=3, told=False).heads
+    }
+    assert drawn == set(range(len(task.goals.space.grid)))
+
+
+def test_a_commanded_goal_is_its_nearest_of_the_grid_and_the_way_from_there():
+    task = small_task(commanded="anywhere")
+    goal = jnp.arange(task.num_goals)
+    obs = jnp.zeros((task.num_goals, 4))
+    (_, offset), head = through_commanded(task, obs, goal, told=True)
+    space: GoalSpace = task.goals.space
+    np.testing.assert_allclose(space.grid[np.asarray(head)] + offset, space.points, atol=1e-5)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_targets_equal_a_pass_for_each_goal(memory, late):
+    """R + gamma (min Q'_g(s', a'_g) - alpha log pi_g), the critics asked once per goal."""
+    task = small_task()
+    agent = small("leo_sac", gamma=0.7, late_action=late).agent
+    learner = agent.init(task, jax.random.key(0))
+    slow = jax.tree.map(lambda x: 1.1 * x, learner.target)  # no longer the critics' own
+    learner = learner._replace(target=slow)
+    batch = through_all(task, rows_of(memory), jax.random.key(1), some=0, told=False)
+    key, alpha = jax.random.key(2), 0.3
+    found = agent.soft_targets(learner, batch, alpha, key)
+    action, log_pi = squashed.sample(key, *learner.policy(batch.next_seen, batch.heads))
+    for g in range(len(task.goals.space.grid)):
+        critics = learner.critics.replace(params=slow)
+        q = critics(batch.next_seen, action[:, g]).min(axis=0)[:, g]
+        future = np.where(batch.no_future[:, g], 0, q - alpha * log_pi[:, g])
+        np.testing.assert_allclose(found[:, g], batch.reward[:, g] + 0.7 * future, atol=1e-5)
+
+
+def test_a_step_with_all_goals_by_chance_is_a_step_with_all_goals(memory):
+    """Drawing as many goals as there are only changes their order."""
+    task = small_task()
+    size = len(task.goals.space.grid)
+    every, drawn = small("leo_sac").agent, small("leo_sac", goals_per_update=size).agent
+    steps = rows_of(memory)
+    a = through_all(task, steps, jax.random.key(1), every.goals_per_update, False)
+    b = through_all(task, steps, jax.random.key(1), drawn.goals_per_update, False)
+    learner = every.init(task, jax.random.key(0))
+
+    def gradient(batch):
+        def loss(params):
+            q = learner.critics.replace(params=params)(batch.seen, batch.action)
+            return jnp.square(q[..., batch.heads] - batch.reward).mean()
+
+        return jax.grad(loss)(learner.critics.params)
+
+    for x, y in zip(*(jax.tree.leaves(gradient(batch)) for batch in (a, b)), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-6)
+
+
+def test_the_dual_policy_seeks_a_mix_of_both_critics(memory):
+    task = small_task()
+    agent = small("dual_leo_sac", weight=0.25).agent
+    learner = agent.init(task, jax.random.key(0))
+    batch = draw(task, memory, jax.random.key(1), batch_size=32, relabel="none", share=0.0)
+    action = jax.random.uniform(jax.random.key(2), (32, 2), minval=-1.0)
+    found = agent.worth(task, learner, batch, action)
+    q_uvfa = learner.uvfa.critics(batch.obs, action, batch.goal).min(axis=0)
+    q_leo = learner.leo.critics(batch.obs, action).min(axis=0)
+    for b in range(32):
+        head = int(np.linalg.norm(task.goals.space.grid - batch.goal[b], axis=1).argmin())
+        np.testing.assert_allclose(found[b], 0.25 * q_leo[b, head] + 0.75 * q_uvfa[b], atol=1e-5)
+
+
+def test_the_advantage_update_equals_its_equations(memory):
+    """Targets are R + gamma V'(s'); the policy descends -weight log pi of the action taken."""
+    task = small_task()
+    agent = small("leo_sac, advantage", gamma=0.7).agent
+    learner = agent.init(task, jax.random.key(0))
+    slow = jax.tree.map(lambda x: 1.1 * x, learner.target)  # no longer the same as V
+    learner = learner._replace(target=slow)
+    batch = through_all(task, rows_of(memory), jax.random.key(1), some=0, told=False)
+    after, metrics = jax.jit(agent.advantage_step)(learner, batch)
+
+    next_value = learner.value.replace(params=slow)(batch.next_seen)
+    target = batch.reward + 0.7 * np.where(batch.no_future, 0, next_value)
+    np.testing.assert_allclose(metrics["critics/target"], target.mean(), rtol=1e-4)
+
+    q = learner.critics(batch.seen, batch.action).min(axis=0)
+    advantage = np.asarray(q - learner.value(batch.seen), np.float64)
+    scale = agent.advantage_temperature * (advantage.std(axis=0) + 1e-6)
+    weight = np.minimum(np.exp((advantage - advantage.mean(axis=0)) / scale), 100.0)
+    mean, deviation = learner.policy(batch.seen, batch.heads)
+    log_pi = squashed.log_density(mean, deviation, batch.action[:, None])
+    np.testing.assert_allclose(metrics["policy/loss"], -(weight * log_pi).mean(), rtol=1e-3)
+    assert any(
+        (a != b).any()
+        for a, b in zip(
+            jax.tree.leaves(after.policy.params),
+            jax.tree.leaves(learner.policy.params),
+            strict=True,
+        )
+    )
+
+
+def test_an_expectile_is_where_its_weights_balance():
+    values = jnp.asarray(np.random.default_rng(0).normal(size=2000))
+    v = jnp.float32(0.0)
+    slope = jax.jit(jax.grad(lambda v: expectile_loss(values - v, 0.8)[0]))
+    for _ in range(400):
+        v = v - 0.5 * slope(v)
+    above, below = values[values > v] - v, v - values[values <= v]
+    np.testing.assert_allclose(0.8 * above.sum(), 0.2 * below.sum(), rtol=1e-3)
+
+
+def test_weights_do_not_depend_on_a_goal_s_scale():
+    advantage = jax.random.normal(jax.random.key(0), (64, 3))
+    scaled = weights(advantage * jnp.array([1e-3, 1.0, 1e3]), 0.5)
+    centred = advantage - advantage.mean(axis=0)
+    plain = np.minimum(np.exp(centred / (0.5 * advantage.std(axis=0))), 100.0)
+    np.testing.assert_allclose(scaled[:, 1:], plain[:, 1:], rtol=1e-3)
+    np.testing.assert_allclose(scaled[:, 0], plain[:, 0], rtol=2e-2)
