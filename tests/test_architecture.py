@@ -21,10 +21,10 @@ ALLOWED = {
     "rollout": CORE | {"envs", "goals"},
     "evaluation": CORE | {"envs", "goals"},
     "training": CORE | {"envs", "goals", "algorithms", "rollout"},
-    "tasks": CORE | {"envs", "goals", "networks"},
-    "experiment": CORE | {"errors", "envs", "algorithms"},
-    "validation": CORE | {"errors", "experiment", "tasks"},
-    "presets": CORE | {"errors", "experiment", "algorithms", "tasks"},
+    "tasks": CORE | {"errors", "envs", "goals", "networks"},
+    "experiment": CORE | {"errors", "envs", "goals", "algorithms"},
+    "validation": CORE | {"errors", "experiment", "algorithms", "goals", "tasks"},
+    "presets": CORE | {"errors", "experiment", "algorithms", "goals", "tasks"},
     "report": {"errors", "runs.directory"},
 }
 LIBRARY = {*ALLOWED, "evaluation", "runs"}

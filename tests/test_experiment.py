@@ -59,6 +59,7 @@ def test_every_number_of_every_preset_has_a_rule():
 
     ruled = set().union(*(fields for fields, _, _ in RULES))
     checked_by_the_environment = {"size", "wall_probability", "map_seed"}
+    checked_by_goals = {"spacing", "grid_reach"}
 
     def numbers(config):
         for field in dataclasses.fields(config):
@@ -69,7 +70,7 @@ def test_every_number_of_every_preset_has_a_rule():
                 yield field.name
 
     for name in names():
-        assert set(numbers(preset(name))) <= ruled | checked_by_the_environment
+        assert set(numbers(preset(name))) <= ruled | checked_by_the_environment | checked_by_goals
 
 
 @pytest.mark.parametrize("damage", [{"steps": None}, {"class": "os.system"}, {"extra": 1}])

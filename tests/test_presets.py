@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from allgoals.algorithms import ALGORITHMS
 from allgoals.errors import UsageError
 from allgoals.experiment import to_dict
-from allgoals.presets import SIZES, names, preset
+from allgoals.presets import SIZES, algorithms_for, names, preset
 from allgoals.validation import build_task
 
 PAPER = {  # "Appendix: CraftaxGC hyperparameters", the best value of each sweep
@@ -52,7 +51,7 @@ def test_paper_presets_hold_the_papers_values(task, name):
 @pytest.mark.parametrize("task", SIZES)
 def test_every_algorithm_has_every_size_of_a_task(task):
     for size in SIZES[task]:
-        for name in ALGORITHMS:
+        for name in algorithms_for(task):
             build_task(preset(f"{task}/{name}/{size}"))
 
 
@@ -62,7 +61,10 @@ def test_without_a_size_it_is_the_laptops():
 
 @pytest.mark.parametrize(
     "name",
-    ["gridworld", "gridworld/", "gridworld/leo/paper", "craftax/leo/huge", "craftax/leo/paper/x"],
+    [
+        "gridworld", "gridworld/", "gridworld/leo/paper", "craftax/leo/huge", "craftax/leo/paper/x",
+        "gridworld/sac", "point-u-maze/leo",
+    ],
 )  # fmt: skip
 def test_what_is_no_preset(name):
     with pytest.raises(UsageError):

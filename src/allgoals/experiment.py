@@ -6,13 +6,29 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import tyro
 
-from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
+from allgoals.algorithms import (
+    Crl,
+    DualLeoPpo,
+    DualLeoPqn,
+    DualLeoSac,
+    Leo,
+    LeoSac,
+    OffPolicy,
+    Ppo,
+    Pqn,
+    Sac,
+    Td3,
+)
+from allgoals.envs.ant_maze import AntBigMaze, AntHardestMaze, AntUMaze
 from allgoals.envs.craftax import Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
+from allgoals.envs.point_maze import PointBigMaze, PointUMaze
 from allgoals.errors import UsageError
+from allgoals.goals.maze import MazeGoals
 
 E = TypeVar("E")
 A = TypeVar("A")
+G = TypeVar("G", bound="GoalOptions")
 
 
 def parse_count(text: str) -> int:
@@ -49,6 +65,13 @@ class GoalOptions:
 
 
 @dataclasses.dataclass(frozen=True)
+class MazeGoalOptions(GoalOptions):
+    sampler: Literal["seen_only", "uniform"] = "uniform"  # which goals are commanded
+    frozen: bool = False  # every environment keeps the goal it began with, as in the benchmark
+    maze: MazeGoals = MazeGoals()
+
+
+@dataclasses.dataclass(frozen=True)
 class EvaluationOptions:
     times: Count = 10  # evaluations spread over the run, the last at its end; 0 for none
     episodes: Count = 1  # episodes per goal
@@ -57,7 +80,7 @@ class EvaluationOptions:
 
 
 @dataclasses.dataclass(frozen=True)
-class Experiment(Generic[E, A]):
+class Experiment(Generic[E, A, G]):
     task: tyro.conf.Suppress[str]
     name: tyro.conf.Suppress[str]  # what the algorithm is called
     env: E
@@ -66,7 +89,7 @@ class Experiment(Generic[E, A]):
     num_envs: Count = 64  # environments run side by side
     num_steps: Count = 32  # steps of each environment per update
     seed: Count = 0
-    goals: GoalOptions = GoalOptions()
+    goals: G = GoalOptions()
     evaluation: EvaluationOptions = EvaluationOptions()
     log_every: Count = 10  # updates per line of metrics
     checkpoint_every: Count = 100  # updates per checkpoint
@@ -84,8 +107,13 @@ class Experiment(Generic[E, A]):
         return self.total_updates * self.steps_per_update
 
 
-ENVIRONMENTS = (Gridworld, CraftaxClassic, Craftax)
-CLASSES = {cls.__name__: cls for cls in (*ENVIRONMENTS, Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo)}
+CHOICES = (
+    Gridworld, CraftaxClassic, Craftax,
+    PointUMaze, PointBigMaze, AntUMaze, AntBigMaze, AntHardestMaze, MazeGoalOptions, MazeGoals,
+    Ppo, Pqn, Leo, DualLeoPqn, DualLeoPpo,
+    OffPolicy, Sac, Td3, Crl, LeoSac, DualLeoSac,
+)  # fmt: skip
+CLASSES = {cls.__name__: cls for cls in CHOICES}
 
 
 def to_dict(config: Any) -> Any:
@@ -117,7 +145,7 @@ def _build(cls: type, data: Any, where: str) -> Any:
     for name, value in given.items():
         inner = NESTED.get(name) if cls is Experiment else None
         if isinstance(value, dict):
-            inner = inner or CLASSES.get(str(value.get("class")))
+            inner = CLASSES.get(str(value.get("class"))) if "class" in value else inner
             if inner is None:
                 raise UsageError(f"{where}.{name}: unknown class {value.get('class')!r}")
             value = _build(inner, value, f"{where}.{name}")

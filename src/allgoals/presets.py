@@ -1,17 +1,20 @@
 """Experiments by name: "craftax/leo/paper" is a task, an algorithm and sizes that suit both.
 
-Sizes are `laptop` (two cores, minutes; the default) and, for Craftax, `paper` (the paper's own, for
-a GPU): there the algorithms' defaults hold, which are the paper's tuned values.
+Sizes are `laptop` (two cores, minutes; the default) and, but for the gridworld and the points,
+`paper` (the paper's own, for a GPU): there the algorithms' defaults hold, which are the paper's
+tuned values or, on the ant mazes, the benchmark's.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from allgoals.algorithms import ALGORITHMS
+from allgoals.algorithms import ALGORITHMS, CONTINUOUS, DISCRETE
 from allgoals.algorithms.base import Algorithm
 from allgoals.errors import unknown
-from allgoals.experiment import EvaluationOptions, Experiment
+from allgoals.experiment import EvaluationOptions, Experiment, MazeGoalOptions
+from allgoals.goals.maze import MazeGoals
 from allgoals.tasks import TASKS
+from allgoals.types import Discrete
 
 
 def _resized(name: str, q: dict, ppo: dict) -> Algorithm:
@@ -83,11 +86,70 @@ def _craftax_paper(task: str, name: str) -> Experiment:
     )  # fmt: skip
 
 
+SOFT = ("sac", "sac_her", "crl", "leo_sac", "dual_leo_sac")  # those with a temperature
+
+
+def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
+    """The algorithm with some fields of what it learns, and of its replay, changed."""
+    learns = ALGORITHMS[name].agent
+    if name == "dual_leo_sac":
+        agent = {part: replace(getattr(learns, part), **agent) for part in ("leo", "sac")}
+    return replace(ALGORITHMS[name], agent=replace(learns, **agent), **replay)
+
+
+def _point_laptop(task: str, name: str) -> Experiment:
+    agent = dict(width=128, learning_rate=1e-3, gamma=0.98, batch_size=128)
+    agent |= dict(initial_temperature=0.01) if name in SOFT else {}
+    agent |= dict(tau=0.02) if name != "crl" else {}
+    agent |= dict(exploration_noise=0.8) if name in ("td3", "td3_her") else {}
+    replay = dict(updates=64, replay_size=1_024_000, warm_up=51_200)
+    return Experiment(
+        task, name, TASKS[task][0](), _off_policy(name, agent, replay),
+        steps=1_000_000 if name == "td3" else 600_000, num_envs=64, num_steps=32,
+        goals=MazeGoalOptions(maze=MazeGoals(spacing=2.0)),
+        evaluation=EvaluationOptions(times=5, episodes=8, max_steps=200, num_envs=64),
+        log_every=5, checkpoint_every=50,
+    )  # fmt: skip
+
+
+def _ant_laptop(task: str, name: str) -> Experiment:
+    agent = dict(learning_rate=3e-4, gamma=0.99)
+    agent |= dict(initial_temperature=0.001) if name in SOFT else {}
+    algorithm = _off_policy(name, agent, dict(updates=400, replay_size=512_000, warm_up=12_800))
+    return Experiment(
+        task, name, TASKS[task][0](), algorithm,
+        steps=500_000, num_envs=64, num_steps=100, goals=MazeGoalOptions(),
+        evaluation=EvaluationOptions(times=5, episodes=8, max_steps=1001, num_envs=64),
+        log_every=5, checkpoint_every=10,
+    )  # fmt: skip
+
+
+def _ant_paper(task: str, name: str) -> Experiment:
+    return Experiment(
+        task, name, TASKS[task][0](), ALGORITHMS[name],
+        steps=50_000_000, num_envs=256, num_steps=50,
+        goals=MazeGoalOptions(frozen=True),
+        evaluation=EvaluationOptions(times=50, episodes=16, max_steps=1001, num_envs=256),
+        log_every=10, checkpoint_every=100,
+    )  # fmt: skip
+
+
 SIZES: dict[str, dict[str, Callable[[str, str], Experiment]]] = {
     "gridworld": {"laptop": _gridworld_laptop},
     "craftax-classic": {"laptop": _craftax_laptop, "paper": _craftax_paper},
     "craftax": {"laptop": _craftax_laptop, "paper": _craftax_paper},
+    "point-u-maze": {"laptop": _point_laptop},
+    "point-big-maze": {"laptop": _point_laptop},
+    "ant-u-maze": {"laptop": _ant_laptop, "paper": _ant_paper},
+    "ant-big-maze": {"laptop": _ant_laptop, "paper": _ant_paper},
+    "ant-hardest-maze": {"laptop": _ant_laptop, "paper": _ant_paper},
 }
+
+
+def algorithms_for(task: str) -> dict[str, Algorithm]:
+    """Those that choose the kind of action the task's environment takes."""
+    actions = TASKS[task][0].actions
+    return DISCRETE if isinstance(actions, Discrete) else CONTINUOUS
 
 
 def preset(name: str) -> Experiment:
@@ -98,11 +160,13 @@ def preset(name: str) -> Experiment:
     if task not in TASKS:
         raise unknown("task", task, TASKS)
     if algorithm not in ALGORITHMS:
-        raise unknown("algorithm", algorithm, ALGORITHMS)
+        raise unknown("algorithm", algorithm, algorithms_for(task))
+    if algorithm not in algorithms_for(task):
+        raise unknown(f"algorithm for {task}", algorithm, algorithms_for(task))
     if any(more) or (size and size not in SIZES[task]):
         raise unknown(f"size of {task}", "/".join([size, *more]).rstrip("/"), SIZES[task])
     return SIZES[task][size or "laptop"](task, algorithm)
 
 
 def names() -> list[str]:
-    return [f"{task}/{algorithm}" for task in TASKS for algorithm in ALGORITHMS]
+    return [f"{task}/{algorithm}" for task in TASKS for algorithm in algorithms_for(task)]

@@ -6,26 +6,35 @@ from collections.abc import Iterator
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from allgoals.algorithms.off_policy import OffPolicy
 from allgoals.errors import UsageError, unknown
-from allgoals.experiment import Experiment
-from allgoals.tasks import TASKS, make_task
-from allgoals.types import Task
+from allgoals.experiment import Experiment, MazeGoalOptions
+from allgoals.goals.maze import snap_warning
+from allgoals.tasks import MAZES, TASKS, make_task
+from allgoals.types import Box, Task
 
 POSITIVE = {
     "steps", "num_envs", "num_steps", "log_every", "checkpoint_every", "width", "layers",
     "embedding_layers", "epochs", "minibatch_size", "num_minibatches", "episodes", "max_steps",
-    "conv_features", "random_goals", "positive_goals", "subset", "repeats",
+    "conv_features", "random_goals", "positive_goals", "subset", "repeats", "batch_size",
+    "updates", "replay_size", "delay", "representation",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "seed", "subset_seed", "times", "actor_layers", "critic_layers", "entropy_coefficient",
-    "value_coefficient", "policy_cloning", "value_cloning",
+    "value_coefficient", "policy_cloning", "value_cloning", "warm_up", "goals_per_update",
+    "exploration_noise", "target_noise", "noise_clip", "logsumexp_penalty",
 }  # fmt: skip
-ABOVE_ZERO = {"learning_rate", "max_grad_norm", "temperature", "clip"}
+ABOVE_ZERO = {
+    "learning_rate", "max_grad_norm", "temperature", "clip", "temperature_learning_rate",
+    "initial_temperature", "advantage_temperature",
+}  # fmt: skip
+SMALL = {"entropy_per_action"}
 SHARES = {
     "gamma", "gae_lambda", "q_lambda", "epsilon_start", "epsilon_end", "alpha", "success_decay",
+    "hindsight", "weight",
 }  # fmt: skip
-SHARES_ABOVE_ZERO = {"epsilon_decay", "goal_fraction"}
-BETWEEN = {"initial_value"}
+SHARES_ABOVE_ZERO = {"epsilon_decay", "goal_fraction", "tau"}
+BETWEEN = {"initial_value", "expectile"}
 LAYERS = {"layers", "embedding_layers", "actor_layers", "critic_layers"}
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
@@ -35,6 +44,7 @@ RULES = [
     (ABOVE_ZERO, lambda v: 0 < v < float("inf"), "must be above 0"),
     (SHARES, lambda v: 0 <= v <= 1, "must lie in 0..1"),
     (SHARES_ABOVE_ZERO, lambda v: 0 < v <= 1, "must be above 0 and at most 1"),
+    (SMALL, lambda v: -100 <= v <= 100, "must lie in -100..100"),
     (BETWEEN, lambda v: 0 < v < 1, "must lie between 0 and 1"),
     ({"width", "conv_features"}, lambda v: v <= 2**16, "must be 65536 or less"),
     (LAYERS, lambda v: v <= 2**8, "must be 256 or less"),
@@ -45,13 +55,24 @@ def build_task(experiment: Experiment) -> Task:
     """The task of an experiment, both checked."""
     check(experiment)
     options = experiment.goals
-    task = make_task(experiment.task, experiment.env)
+    maze = getattr(options, "maze", None)
+    task = make_task(experiment.task, experiment.env, maze=maze)
     check_goals(experiment, task.goals.names)
     if options.subset is not None:
         chosen = (options.subset, options.include, options.subset_seed)
-        task = make_task(experiment.task, experiment.env, *chosen)
+        task = make_task(experiment.task, experiment.env, *chosen, maze)
     check_divisions(experiment, task)
     return task
+
+
+def surprises(experiment: Experiment, task: Task) -> list[str]:
+    """What is allowed and may surprise all the same."""
+    agent = getattr(experiment.algorithm, "agent", None)
+    leo = getattr(agent, "leo", agent)
+    if getattr(leo, "offset", True):  # no grid stands between it and its goal
+        return []
+    flag = "--algorithm.agent.leo.offset" if hasattr(agent, "leo") else "--algorithm.agent.offset"
+    return list(filter(None, [snap_warning(task.goals.space, experiment.goals.maze, flag)]))
 
 
 def check(experiment: Experiment) -> None:
@@ -162,6 +183,13 @@ def _parts(experiment: Experiment) -> Iterator[str]:
         yield f"{type(experiment.env).__name__} is not the environment of {experiment.task}"
     if not hasattr(experiment.algorithm, "update"):
         yield f"{type(experiment.algorithm).__name__} is not an algorithm"
+    maze = isinstance(experiment.goals, MazeGoalOptions)
+    if maze != (experiment.task in MAZES):
+        yield f"{type(experiment.goals).__name__} are not the goal options of {experiment.task}"
+    continuous = isinstance(TASKS[experiment.task][0].actions, Box)
+    if isinstance(experiment.algorithm, OffPolicy) != continuous:
+        kind = "continuous" if continuous else "discrete"
+        yield f"{experiment.task} has {kind} actions, {experiment.name} chooses the other kind"
 
 
 def _sizes(experiment: Experiment) -> Iterator[str]:
@@ -169,6 +197,21 @@ def _sizes(experiment: Experiment) -> Iterator[str]:
         yield "--num-envs times --num-steps must stay below 2^31"
     if experiment.total_updates >= 2**31:
         yield f"--steps {experiment.steps} needs {experiment.total_updates} updates; at most 2^31"
+    if isinstance(experiment.algorithm, OffPolicy):
+        yield from _replay(experiment)
+
+
+def _replay(experiment: Experiment) -> Iterator[str]:
+    """A replay holds whole rows of environments, at least a rollout, and enough to begin with."""
+    size, warm_up = experiment.algorithm.replay_size, experiment.algorithm.warm_up
+    envs, rollout = experiment.num_envs, experiment.steps_per_update
+    if size < rollout:
+        yield f"--algorithm.replay-size {size} cannot hold the {rollout} transitions of a rollout"
+    elif size % envs:
+        near = size // envs * envs
+        yield f"--algorithm.replay-size {size} is no multiple of {envs} environments; {near} is"
+    if warm_up > size:
+        yield f"--algorithm.warm-up {warm_up} is more than --algorithm.replay-size {size} holds"
 
 
 def _flag(name: str) -> str:

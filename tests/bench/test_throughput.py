@@ -1,6 +1,7 @@
 """Benchmarks measure what they say, on a world small enough to be quick."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,8 @@ from allgoals.bench.goals import draw as draw_goals
 from allgoals.bench.goals import measure as measure_goals
 from allgoals.bench.goals import table as goals_table
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
-from allgoals.bench.throughput import Spread, algorithms, draw, measure, table
+from allgoals.bench.subjects import names, subject
+from allgoals.bench.throughput import Spread, draw, measure, table
 from allgoals.tasks import make_task
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
@@ -21,9 +23,21 @@ def results():
 
 
 def test_every_algorithm_of_the_paper_can_be_measured():
-    assert list(algorithms(SMALL)) == [
+    assert names("craftax", SMALL) == [
         "ppo", "pqn", "pqn_her", "leo", "dual_leo_pqn", "dual_leo_ppo",
     ]  # fmt: skip
+
+
+def test_leo_for_sac_can_be_measured_in_every_mode_at_every_size_of_grid():
+    listed = names("point-u-maze", SMALL)
+    for goals in (25, 112, 416):
+        for mode in ("leo_sac", "leo_sac_some", "leo_sac_late", "leo_sac_advantage"):
+            assert f"{mode}-{goals}" in listed
+            task, _ = subject("point-u-maze", f"{mode}-{goals}", SMALL)
+            assert len(task.goals.space.grid) == goals
+    sizes = replace(SMALL, batch_size=4, updates=1)
+    sac, leo = measure("point-u-maze", ["sac", "leo_sac-25"], sizes, 1, lambda _: None)
+    assert sac.updating.median > 0 and leo.updating.median > 0
 
 
 def test_the_whole_is_slower_than_its_parts(results):

@@ -161,6 +161,7 @@ WRONG_OTHERS = [
     ("bench goals --repeats -1", "1 or more"),
     ("bench goals --out figure.pdf", "figure.pdf"),
     ("bench goals --task maze", "'maze'"),
+    ("bench goals --task point-u-maze", "throughput point-u-maze"),
     ("bench goals --task craftax-classic --sizes 137", "1 to 136"),
     ("bench throughput mazes", "'mazes'"),
     ("bench throughput gridworld/leoo", "did you mean: leo"),

@@ -104,7 +104,7 @@ def test_keys_are_those_the_package_names(game):
     actions = source.split("class Action(Enum):")[1].split("class ")[0]
     named = re.findall(r"= (\d+)  # (\S+)", actions)
     keys = list(KEYS[game])
-    assert len(named) + 1 == len(keys) == game.num_actions
+    assert len(named) + 1 == len(keys) == game.actions.n
     assert keys[1:] == [TAB_AND_SPACE.get(key, key) for _, key in named]
     assert [int(number) for number, _ in named] == list(range(1, len(keys)))
 

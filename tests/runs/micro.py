@@ -13,14 +13,15 @@ from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
 
-from allgoals.algorithms import ALGORITHMS
+from allgoals.algorithms import CONTINUOUS
 from allgoals.algorithms.base import Algorithm
 from allgoals.envs.gridworld import Gridworld
+from allgoals.envs.point_maze import PointUMaze
 from allgoals.experiment import EvaluationOptions, Experiment, to_dict
 from allgoals.presets import preset
 from allgoals.runs.directory import RunDirectory
+from tests.algorithms.control import small
 
-NAMES = list(ALGORITHMS)
 SMALL_Q = dict(width=16, layers=1, minibatch_size=16, epochs=1)
 SMALL_PPO = dict(width=16, actor_layers=1, critic_layers=1, num_minibatches=2, epochs=1)
 CLOCK = {"seconds", "steps_per_second"}  # columns of the metrics that no two runs share
@@ -35,14 +36,20 @@ FLAGS = shlex.split("""
 
 
 def micro(name: str = "leo", updates: int = 40, **changes) -> Experiment:
-    """gridworld/NAME on a 6x6 map, with 32 steps per update."""
-    experiment = preset(f"gridworld/{name}")
+    """gridworld/NAME on a 6x6 map or point-u-maze/NAME, with 32 steps per update."""
+    if name in CONTINUOUS:
+        experiment = preset(f"point-u-maze/{name}")
+        world = dict(env=PointUMaze(max_steps=20), algorithm=small(name, replay_size=256))
+    else:
+        experiment = preset(f"gridworld/{name}")
+        world = dict(
+            env=Gridworld(size=6, max_steps=20), algorithm=_small(name, experiment.algorithm)
+        )
     sizes = dict(
-        env=Gridworld(size=6, max_steps=20), algorithm=_small(name, experiment.algorithm),
         num_envs=8, num_steps=4, steps=updates * 32, log_every=2, checkpoint_every=8,
         evaluation=EvaluationOptions(times=2, num_envs=32, max_steps=20),
     )  # fmt: skip
-    return replace(experiment, **(sizes | changes))
+    return replace(experiment, **(world | sizes | changes))
 
 
 def _small(name: str, algorithm: Algorithm) -> Algorithm:

@@ -11,11 +11,14 @@ from allgoals.experiment import EvaluationOptions
 from tests.runs import micro as micro_runs
 from tests.runs.micro import check_same_end, last_update, micro, newest_step, prepare
 
-SIX = ["ppo", "pqn", "pqn_her", "leo", "dual_leo_pqn", "dual_leo_ppo"]
-KILLS = [3, 3, 3, 4, 3, 4]
+KILLS = {
+    "ppo": 3, "pqn": 3, "pqn_her": 3, "leo": 4, "dual_leo_pqn": 3, "dual_leo_ppo": 4,
+    "sac_her": 2, "dual_leo_sac": 2,
+}  # fmt: skip
 FAILPOINTS = {
     "leo": ["before_write:2", "mid_write:2", "before_manifest:2"],
     "pqn": ["replacing_MANIFEST.json:2", "before_clean:3", "mid_remove:3"],
+    "leo_sac": ["mid_write:2"],
 }
 
 
@@ -37,9 +40,9 @@ def test_killed_while_saving(name, tmp_path, reference, finished_once):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "kills"), list(zip(SIX, KILLS, strict=True)))
+@pytest.mark.parametrize(("name", "kills"), KILLS.items())
 def test_killed_at_random_moments(name, kills, tmp_path, reference, record_property):
-    """kill -9 at 20 random moments over six algorithms: loading, training, saving, at the end."""
+    """kill -9 at 24 random moments in all: loading, training, saving, at the end."""
     experiment = micro(
         name, updates=1500, log_every=10, checkpoint_every=50,
         evaluation=EvaluationOptions(times=3, num_envs=32, max_steps=20),

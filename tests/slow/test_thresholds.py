@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allgoals.algorithms import ALGORITHMS, Leo, Pqn
+from allgoals.algorithms import DISCRETE, Leo, Pqn
 from allgoals.envs.gridworld import Gridworld
 from allgoals.goals.samplers import SAMPLERS
 from allgoals.presets import preset
@@ -39,7 +39,7 @@ def success(experiment) -> float:
     return result["mean_reachable"]["agent"]
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", DISCRETE)
 def test_learns_a_small_maze(name):
     experiment = preset(f"gridworld/{name}")
     experiment = replace(

@@ -15,7 +15,7 @@ def bare_game(env: Environment, num_envs: int, num_steps: int) -> Callable[[], N
     def play(state: PyTree, key: Key) -> PyTree:
         def one(state: PyTree, key: Key) -> tuple[PyTree, None]:
             key_action, key_step = jax.random.split(key)
-            action = jax.random.randint(key_action, (num_envs,), 0, env.num_actions)
+            action = env.actions.sample(key_action, (num_envs,))
             return jax.vmap(step)(jax.random.split(key_step, num_envs), state, action), None
 
         return jax.lax.scan(one, state, jax.random.split(key, num_steps))[0]

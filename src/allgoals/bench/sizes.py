@@ -28,6 +28,9 @@ class ThroughputSizes:
     width: Count = 256  # units of each dense layer
     layers: Count = 4  # dense layers of the value networks
     conv_features: Count = 32  # features of the convolution
+    batch_size: Count = 256  # where actions are continuous: rows per gradient step
+    updates: Count = 8  # where actions are continuous: gradient steps per rollout
+    grid: tuple[Count, ...] = (25, 112, 416)  # where actions are continuous: goals of LEO's grid
 
     @property
     def rows(self) -> int:

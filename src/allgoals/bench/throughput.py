@@ -17,34 +17,15 @@ from typing import Any, NamedTuple
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from allgoals.algorithms import DualLeoPpo, DualLeoPqn, Leo, Ppo, Pqn
 from allgoals.algorithms.base import Algorithm
 from allgoals.bench.bare import bare_game
 from allgoals.bench.sizes import ThroughputSizes
+from allgoals.bench.subjects import subject
 from allgoals.goals.samplers import seen_only
 from allgoals.runs.memory import program_bytes
 from allgoals.tasks import make_task
 from allgoals.training import Trainer
 from allgoals.types import Task
-
-
-def algorithms(sizes: ThroughputSizes) -> dict[str, Algorithm]:
-    """The paper's six at equal sizes, so that their speeds can be compared."""
-    network = dict(width=sizes.width, conv_features=sizes.conv_features)
-    shared = dict(
-        network, layers=sizes.layers, minibatch_size=sizes.minibatch_size, epochs=sizes.epochs
-    )
-    leo, pqn = Leo(**shared), Pqn(**shared)
-    minibatches = sizes.rows // sizes.minibatch_size
-    ppo = Ppo(**network, epochs=sizes.epochs, num_minibatches=minibatches)
-    return {
-        "ppo": ppo,
-        "pqn": pqn,
-        "pqn_her": Pqn(**shared, relabel="mixed"),
-        "leo": leo,
-        "dual_leo_pqn": DualLeoPqn(leo=leo, pqn=pqn),
-        "dual_leo_ppo": DualLeoPpo(leo=leo, ppo=ppo),
-    }
 
 
 class Spread(NamedTuple):
@@ -102,25 +83,23 @@ def measure(
     repeats: int,
     say: Callable[[str], None],
 ) -> Iterator[Throughput]:
-    task = make_task(task_name)
-    chosen = algorithms(sizes)
     subjects = []
     for name in names:
         say(f"{task_name}/{name}: compiling")
-        subjects.append(_prepare(name, task, chosen[name], sizes))
+        subjects.append(_prepare(name, *subject(task_name, name, sizes), sizes))
     say(f"{task_name}: warming up")
-    bare = bare_game(task.env, sizes.num_envs, sizes.num_steps)
+    bare = bare_game(make_task(task_name).env, sizes.num_envs, sizes.num_steps)
     bare()
-    for subject in subjects:
-        subject.warm_up()
+    for one in subjects:
+        one.warm_up()
     times: dict[str, list[float]] = {}
     for i in range(repeats):
         say(f"{task_name}: round {i + 1} of {repeats}")
-        for subject in subjects:
-            for part, seconds in _round(subject, bare).items():
-                times.setdefault(f"{subject.name}/{part}", []).append(seconds)
-    for subject in subjects:
-        yield _result(task_name, subject, times, sizes)
+        for one in subjects:
+            for part, seconds in _round(one, bare).items():
+                times.setdefault(f"{one.name}/{part}", []).append(seconds)
+    for one in subjects:
+        yield _result(task_name, one, times, sizes)
 
 
 def _round(subject: Subject, bare: Callable[[], None]) -> dict[str, float]:
@@ -224,7 +203,7 @@ def table(results: list[Throughput]) -> str:
     return "\n".join(lines)
 
 
-_ROW = "{:<16}{:<14}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>5}"
+_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>5}"
 
 
 def draw(results: list[Throughput], path: Path) -> None:

@@ -32,7 +32,7 @@ class GoalsWords:
 @dataclass(frozen=True)
 class ThroughputWords:
     experiments: tyro.conf.Positional[tuple[str, ...]] = ("craftax-classic",)
-    """TASK/ALGORITHM, or a TASK for the paper's six algorithms"""
+    """TASK/ALGORITHM, or a TASK for all that can be compared on it"""
     measured: Annotated[ThroughputSizes, tyro.conf.arg(name="")] = ThroughputSizes()
     repeats: Count = 5  # rounds of measurements
     json: bool = False  # print JSON
@@ -60,10 +60,15 @@ def _goals(words: GoalsWords) -> None:
         raise UsageError("--num-envs times --num-steps must be 2^24 or less")
     from allgoals.bench.goals import draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
-    from allgoals.tasks import TASKS, make_task
+    from allgoals.tasks import MAZES, TASKS, make_task
 
     if task not in TASKS:
         raise unknown("task", task, TASKS)
+    if task in MAZES:
+        raise UsageError(
+            "bench goals compares PQN and LEO, for tasks with discrete actions; for others:\n"
+            f"  allgoals bench throughput {task} --grid 25 112 416"
+        )
     most = 256 * 256 if task == "gridworld" else make_task(task).num_goals
     if not words.sizes or not all(1 <= size <= most for size in words.sizes):
         raise UsageError(f"--sizes: a {task} has 1 to {most} goals")
@@ -82,10 +87,10 @@ def _throughput(words: ThroughputWords) -> None:
     sizes = words.measured
     if sizes.rows % sizes.minibatch_size:
         raise UsageError("--minibatch-size must divide --num-envs times --num-steps")
-    from allgoals.bench.throughput import algorithms, draw, measure, table
+    from allgoals.bench.throughput import draw, measure, table
     from allgoals.runs.cache import enable_compile_cache
 
-    plan = _plan(words.experiments, list(algorithms(sizes)))
+    plan = _plan(words.experiments, sizes)
     enable_compile_cache()
     results = []
     for task, names in plan.items():
@@ -98,19 +103,23 @@ def _throughput(words: ThroughputWords) -> None:
         draw(results, words.out)
 
 
-def _plan(experiments: tuple[str, ...], algorithms: list[str]) -> dict[str, list[str]]:
+def _plan(experiments: tuple[str, ...], sizes: ThroughputSizes) -> dict[str, list[str]]:
     """Which algorithms to measure on which task."""
-    from allgoals.tasks import TASKS
+    from allgoals.bench.subjects import most_goals, names
+    from allgoals.tasks import MAZES, TASKS
 
     plan: dict[str, list[str]] = {}
     for experiment in experiments:
         task, _, algorithm = experiment.partition("/")
         if task not in TASKS:
             raise unknown("task", task, TASKS)
-        if algorithm and algorithm not in algorithms:
-            raise unknown("algorithm", algorithm, algorithms)
-        plan.setdefault(task, []).extend([algorithm] if algorithm else algorithms)
-    return {task: list(dict.fromkeys(names)) for task, names in plan.items()}
+        if task in MAZES and not all(1 <= n <= most_goals(task) for n in sizes.grid):
+            raise UsageError(f"--grid: a grid of {task} has 1 to {most_goals(task)} goals")
+        valid = names(task, sizes)
+        if algorithm and algorithm not in valid:
+            raise unknown("algorithm", algorithm, valid)
+        plan.setdefault(task, []).extend([algorithm] if algorithm else valid)
+    return {task: list(dict.fromkeys(chosen)) for task, chosen in plan.items()}
 
 
 def _progress(text: str) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from allgoals.cli.output import rate, say
 from allgoals.runs.memory import gib
 from allgoals.runs.train import Observer
-from allgoals.types import Task
+from allgoals.types import Box, Discrete, Task
 
 PLAIN_INTERVAL = 5.0  # seconds between plain lines
 
@@ -37,11 +37,14 @@ class Display(Observer):
     def compiling(self, task: Task, total_steps: int) -> None:
         self.total_steps = total_steps
         reachable = task.goals.reachable
-        text = f"{task.num_goals} goals, {task.num_actions} actions"
+        text = f"{task.num_goals} goals, {_described(task.env.actions)}"
         if reachable is not None and not reachable.all():
             text += f"; {int((~reachable).sum())} of the goals cannot be reached"
         self._say(text)
         self._show("compiling")
+
+    def warned(self, text: str) -> None:
+        self._say(f"warning: {text}")
 
     def compiled(self, memory: int) -> None:
         self._say(f"training takes {gib(memory)} of memory")
@@ -96,3 +99,11 @@ def _duration(seconds: float) -> str:
     minutes, seconds = divmod(int(max(seconds, 0)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _described(actions: Discrete | Box) -> str:
+    return (
+        f"{actions.n} actions"
+        if isinstance(actions, Discrete)
+        else f"actions of {actions.size} numbers"
+    )

@@ -57,7 +57,7 @@ def _evaluate_run(path: Path, changes: dict[str, int], on_batch) -> tuple[dict, 
 
 
 def _evaluate_random(name: Path, changes: dict[str, int], on_batch) -> tuple[dict, tuple[str, ...]]:
-    from allgoals.experiment import EvaluationOptions
+    from allgoals.presets import algorithms_for, preset
     from allgoals.runs.agent import evaluate_random
     from allgoals.runs.cache import enable_compile_cache
     from allgoals.tasks import TASKS, make_task
@@ -66,7 +66,8 @@ def _evaluate_random(name: Path, changes: dict[str, int], on_batch) -> tuple[dic
         raise unknown("task", str(name), TASKS)
     enable_compile_cache()
     task = make_task(str(name))
-    return evaluate_random(task, EvaluationOptions(**changes), on_batch), task.goals.names
+    options = preset(f"{name}/{next(iter(algorithms_for(task.name)))}").evaluation
+    return evaluate_random(task, replace(options, **changes), on_batch), task.goals.names
 
 
 @contextmanager

@@ -40,9 +40,12 @@ def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals play")
     check_fields(words)
     from allgoals.tasks import TASKS, make_task
+    from allgoals.types import Discrete
 
     if words.task not in TASKS:
         raise unknown("task", words.task, TASKS)
+    if not isinstance(TASKS[words.task][0].actions, Discrete):
+        raise UsageError(f"play is for tasks with discrete actions; {words.task} has others")
     task = make_task(words.task)
     for goal in words.goal:
         if goal not in task.goals.names:

@@ -52,13 +52,17 @@ def _usage(argv: list[str]) -> None:
 
 
 def _train(name: str, argv: list[str], signals: Signals) -> None:
+    from allgoals.algorithms import OffPolicy
     from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
     from allgoals.validation import build_task
 
     default = preset(name)
-    kind = Words[Experiment[type(default.env), type(default.algorithm)]]
+    algorithm = type(default.algorithm)
+    if isinstance(default.algorithm, OffPolicy):
+        algorithm = OffPolicy[type(default.algorithm.agent)]
+    kind = Words[Experiment[type(default.env), algorithm, type(default.goals)]]
     try:
         words = parse(kind, argv, f"allgoals train {name}", Words(default))
     except ValueError as error:  # an environment refused its fields

@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from allgoals.cli.parse import parse
-from allgoals.experiment import Count
+from allgoals.experiment import Count, MaybeCount
 from allgoals.validation import check_fields
 
 
@@ -17,14 +17,14 @@ class Words:
     out: Path = Path("clip.gif")  # a .gif or .mp4 file to write
     goal: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """a goal to command, by name; repeat for several, leave out for some at random"""
-    max_steps: Count = 200  # steps per episode at most
+    max_steps: MaybeCount = None  # steps per episode at most; by default 200 pictures' worth
     seed: Count = 0
 
 
 def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals watch")
     check_fields(words)
-    from allgoals.render.clip import check_clip_path, record, some_goals
+    from allgoals.render.clip import STEPS_PER_FRAME, check_clip_path, record, some_goals
 
     check_clip_path(words.out)
     from allgoals.api import Run
@@ -33,7 +33,8 @@ def run(argv: list[str]) -> None:
     goals = list(words.goal) or some_goals(agent.task, 6, words.seed)
     for goal in goals:
         agent.goal_index(goal)
-    for episode in record(agent, goals, words.out, words.max_steps, words.seed):
+    max_steps = words.max_steps or 200 * STEPS_PER_FRAME.get(type(agent.task.env), 1)
+    for episode in record(agent, goals, words.out, max_steps, words.seed):
         reached = episode.success_step
         print(f"{episode.goal}: " + (f"reached in {reached} steps" if reached else "not reached"))
     print(f"wrote {words.out}")

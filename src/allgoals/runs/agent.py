@@ -100,7 +100,7 @@ def evaluate_random(
     """Success of every goal when actions are drawn at random: what learning has to beat."""
 
     def act(_: None, obs: Obs, goal: Array, key: Key) -> Array:
-        return jax.random.randint(key, goal.shape, 0, task.num_actions)
+        return task.env.actions.sample(key, goal.shape)
 
     evaluator = Evaluator(task, act, options.num_envs, options.max_steps)
     return evaluate_minds(task, evaluator, {"random": None}, options.episodes, 0, on_batch)

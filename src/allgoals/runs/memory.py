@@ -6,6 +6,7 @@ import jax
 import psutil
 from jax.stages import Compiled
 
+from allgoals.algorithms import OffPolicy
 from allgoals.errors import MemoryShortage
 from allgoals.experiment import Experiment
 
@@ -48,11 +49,14 @@ def check_memory(experiment: Experiment, program: Compiled) -> int:
 
 def advice(experiment: Experiment) -> str:
     """What to change, and from what."""
-    return (
+    rollouts = (
         f"smaller: --num-envs {max(1, experiment.num_envs // 4)} (now {experiment.num_envs}),"
         f" --num-steps {max(1, experiment.num_steps // 2)} (now {experiment.num_steps}),\n"
-        "a smaller --algorithm.width or minibatch, or --goals.subset for fewer goals"
     )
+    if isinstance(experiment.algorithm, OffPolicy):
+        size = experiment.algorithm.replay_size
+        return rollouts + f"above all a smaller --algorithm.replay-size (now {size})"
+    return rollouts + "a smaller --algorithm.width or minibatch, or --goals.subset for fewer goals"
 
 
 def gib(count: float) -> str:

@@ -17,7 +17,7 @@ def build_trainer(experiment: Experiment, task: Task) -> Trainer:
     return Trainer(
         task, experiment.algorithm, SAMPLERS[experiment.goals.sampler],
         experiment.num_envs, experiment.num_steps, experiment.total_updates,
-        experiment.goals.success_decay,
+        experiment.goals.success_decay, getattr(experiment.goals, "frozen", False),
     )  # fmt: skip
 
 

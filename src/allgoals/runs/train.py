@@ -4,6 +4,7 @@ import io
 import math
 import shlex
 import time
+import warnings
 from typing import Any
 
 import jax
@@ -22,15 +23,18 @@ from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
 from allgoals.runs.signals import Signals
 from allgoals.training import TrainState
 from allgoals.types import PyTree, Task
-from allgoals.validation import build_task
+from allgoals.validation import build_task, surprises
 
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 
 
 class Observer:
-    """Is told what happens; the command line shows it, the library keeps silent."""
+    """Is told what happens; the command line shows it, the library only warns."""
 
     def compiling(self, task: Task, total_steps: int) -> None: ...
+
+    def warned(self, text: str) -> None:
+        warnings.warn(text, stacklevel=2)
 
     def compiled(self, memory: int) -> None: ...
 
@@ -75,6 +79,8 @@ class Driver:
 
     def _train(self) -> dict[str, Any]:
         self.observer.compiling(self.task, self.experiment.total_steps)
+        for text in surprises(self.experiment, self.task):
+            self.observer.warned(text)
         self._describe()
         self.observer.compiled(check_memory(self.experiment, self.trainer.program))
         update, state = self.checkpoints.restore(state_shapes(self.trainer)) or self._initial()
