@@ -13,20 +13,26 @@ import numpy as np
 from imageio_ffmpeg import get_ffmpeg_exe
 from PIL import Image
 
+from allgoals.envs.ant_maze import AntBigMaze, AntHardestMaze, AntUMaze
 from allgoals.envs.craftax import Craftax, CraftaxClassic
 from allgoals.envs.gridworld import Gridworld
+from allgoals.envs.point_maze import PointBigMaze, PointUMaze
 from allgoals.errors import UsageError, unknown
-from allgoals.render import craftax, gridworld
+from allgoals.render import craftax, gridworld, maze
 from allgoals.render.episode import Episode, play_episode
 from allgoals.runs.agent import Agent
 from allgoals.types import Environment, Task
+
+ANT_MAZES = (AntUMaze, AntBigMaze, AntHardestMaze)
 
 # How to draw each kind of world: (env, episode, t) -> [H, W, 3], of one size per env.
 DRAW: dict[type, Callable[..., np.ndarray]] = {
     Gridworld: gridworld.draw,
     CraftaxClassic: craftax.draw,
     Craftax: craftax.draw,
+    **dict.fromkeys((PointUMaze, PointBigMaze, *ANT_MAZES), maze.draw),
 }
+STEPS_PER_FRAME = dict.fromkeys(ANT_MAZES, 4)  # where a step is short; elsewhere 1
 
 FPS = 8
 GIF_COLOURS = 128
@@ -63,10 +69,11 @@ def some_goals(task: Task, n: int, seed: int) -> list[str]:
 
 
 def _frames(env: Environment, episodes: list[Episode]) -> Iterator[np.ndarray]:
-    """Every step of every episode, the last of each held for a second."""
-    draw = DRAW[type(env)]
+    """Every episode from its first to its last step, which is held for a second."""
+    draw, stride = DRAW[type(env)], STEPS_PER_FRAME.get(type(env), 1)
     for episode in episodes:
-        for t in range(len(episode.states)):
+        last = len(episode.states) - 1
+        for t in (*range(0, last, stride), last):
             frame = draw(env, episode, t)
             yield frame
         for _ in range(FPS):

@@ -12,12 +12,12 @@ from allgoals.types import Array, Key, Obs, PyTree, Step, Task
 
 
 class Episode(NamedTuple):
-    """What happened between the beginning and the goal, or the end; plain numpy throughout."""
+    """What happened between the beginning and the goal, or the end; nothing is left on a device."""
 
     goal: str
     states: list[PyTree]  # the first, and the one after each action
     observations: list[Obs]  # likewise
-    actions: list[int]
+    actions: list[int] | list[list[float]]  # one number each, or a vector
     success_step: int | None  # after how many actions the goal was reached
 
 
@@ -39,7 +39,7 @@ def play_episode(agent: Agent, goal: str, max_steps: int, key: Key) -> Episode:
         )
         episode.states.append(now.state)
         episode.observations.append(now.obs)
-        episode.actions.append(int(action))
+        episode.actions.append(action.tolist())
         if reached:
             return episode._replace(success_step=t + 1)
         if now.terminated or now.truncated:

@@ -3,29 +3,31 @@
 from collections.abc import Iterable
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from allgoals.envs.gridworld import Gridworld
-from allgoals.render.caption import FAINT_INK, PAPER, SUCCESS, write_caption
+from allgoals.render.caption import PAPER, SUCCESS
 from allgoals.render.caption import fitted as _fitted
 from allgoals.render.caption import status as _status
 from allgoals.render.episode import Episode
+from allgoals.render.shapes import (
+    AGENT,
+    CAPTION,
+    DETAIL,
+    FREE,
+    GLOW,
+    GOAL,
+    MARGIN,
+    MAZE,
+    NAME_WIDTH,
+    TRAIL,
+    WALL,
+    WIDTH,
+    Point,
+    Shapes,
+)
 
-Point = tuple[float, float]
-
-WIDTH, HEIGHT = 480, 528  # multiples of 16, as video likes them
-MARGIN = 16
-MAZE = WIDTH - 2 * MARGIN
-NAME_LEFT = MARGIN + 24
-NAME_LINE = MARGIN + MAZE + 24  # the middle of the caption's first line
-DETAIL = 3  # shapes are drawn this many times larger, then shrunk, to be smooth
-
-FREE = (236, 233, 226)
-WALL = (72, 80, 95)
-TRAIL = (126, 170, 220)
-AGENT = (28, 92, 180)
-GOAL = (226, 98, 66)
-GLOW = (190, 224, 201)
+HEIGHT = MARGIN + MAZE + CAPTION
 
 
 def cell_centre(env: Gridworld, cell: Iterable[float]) -> Point:
@@ -48,17 +50,15 @@ def draw(env: Gridworld, episode: Episode, t: int) -> np.ndarray:
     reached = t == episode.success_step
     path = [cell_centre(env, state.position) for state in episode.states[: t + 1]]
     goal = cell_centre(env, goal_cell(episode.goal))
-    colour = SUCCESS if reached else GOAL
-    shapes = _Shapes(_maze(env))
-    shapes.trail(path, max(0.2 * side, 2.5))
-    shapes.target(goal, max(0.4 * side, 6.5), colour, GLOW if reached else PAPER)
-    shapes.agent(path[-1], max(0.23 * side, 3))
-    shapes.disc((MARGIN + 7, NAME_LINE), 5, colour)
-    picture = shapes.image.reduce(DETAIL)
-    name = _fitted(episode.goal, WIDTH - MARGIN - NAME_LEFT)
-    colour = colour if reached else FAINT_INK
-    write_caption(picture, (NAME_LEFT, NAME_LINE), name, _status(episode, t), colour)
-    return np.asarray(picture)
+    colour, around = (SUCCESS, GLOW) if reached else (GOAL, PAPER)
+    radius = max(0.23 * side, 3)
+    shapes = Shapes(_maze(env))
+    shapes.line(path, max(0.2 * side, 2.5), TRAIL)
+    shapes.target(goal, max(0.4 * side, 6.5), colour, around)
+    shapes.disc(path[-1], 1.3 * radius, PAPER)
+    shapes.disc(path[-1], radius, AGENT)
+    name = _fitted(episode.goal, NAME_WIDTH)
+    return shapes.finish(name, _status(episode, t), MARGIN + MAZE, reached)
 
 
 def _cell_side(env: Gridworld) -> int:
@@ -74,31 +74,3 @@ def _maze(env: Gridworld) -> Image.Image:
     left, top = cell_centre(env, (-0.5, -0.5))
     picture.paste(maze, (int(left) * DETAIL, int(top) * DETAIL))
     return picture
-
-
-class _Shapes:
-    """Draws on an enlarged picture in the coordinates of the final one."""
-
-    def __init__(self, image: Image.Image):
-        self.image = image
-        self.pen = ImageDraw.Draw(image)
-
-    def disc(self, centre: Point, radius: float, colour: tuple) -> None:
-        self.pen.circle([DETAIL * c for c in centre], DETAIL * radius, fill=colour)
-
-    def target(self, centre: Point, radius: float, colour: tuple, around: tuple) -> None:
-        """A bull's-eye, set off from what surrounds it."""
-        self.disc(centre, 1.2 * radius, around)
-        self.disc(centre, radius, colour)
-        self.disc(centre, 0.7 * radius, PAPER)
-        self.disc(centre, 0.4 * radius, colour)
-
-    def agent(self, centre: Point, radius: float) -> None:
-        self.disc(centre, 1.3 * radius, PAPER)
-        self.disc(centre, radius, AGENT)
-
-    def trail(self, path: list[Point], width: float) -> None:
-        thickness = round(DETAIL * width) | 1  # odd, so that line and joints are equally thick
-        self.pen.line([(DETAIL * x, DETAIL * y) for x, y in path], TRAIL, thickness)
-        for point in path:
-            self.disc(point, (thickness - 1) / 2 / DETAIL, TRAIL)
