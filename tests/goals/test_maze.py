@@ -1,5 +1,6 @@
 """Goals of mazes: where they lie, when they are reached, which of the grid stands for them."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_outcomes_equal_a_plain_loop(maze, commanded, reward):
     random = np.random.default_rng(0)
     place = goals.space.points[random.integers(len(goals.names), size=50)]
     obs = np.concatenate([place + random.normal(0, 0.4, (50, 2)), np.ones((50, 2))], axis=1)
-    outcome = goals.outcome(jnp.asarray(obs, jnp.float32))
+    outcome = jax.device_get(goals.outcome(jnp.asarray(obs, jnp.float32)))
     reached = 0
     for b in range(50):
         for g, point in enumerate(goals.space.points):

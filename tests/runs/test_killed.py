@@ -20,9 +20,10 @@ FAILPOINTS = {
     "pqn": ["replacing_MANIFEST.json:2", "before_clean:3", "mid_remove:3"],
     "leo_sac": ["mid_write:2"],
 }
+SLOW = [pytest.param("leo_sac", marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("name", FAILPOINTS)
+@pytest.mark.parametrize("name", ["leo", "pqn", *SLOW])
 def test_killed_while_saving(name, tmp_path, reference, finished_once):
     """kill -9 at each stage of a save costs at most the interval under way, and no bit."""
     experiment = micro(name)
