@@ -15,7 +15,9 @@ USAGE = """\
 usage: allgoals train TASK/ALGORITHM [options]
        allgoals train --resume RUN
 
-experiments: {names}
+tasks, and below them their algorithms:
+
+{pairs}
 
 allgoals train TASK/ALGORITHM --help lists every option"""
 
@@ -41,9 +43,14 @@ def run(argv: list[str]) -> None:
 
 
 def _usage(argv: list[str]) -> None:
-    from allgoals.presets import names
+    from allgoals.presets import algorithms_for
+    from allgoals.tasks import TASKS
 
-    text = USAGE.format(names=", ".join(names()))
+    tasks: dict[str, list[str]] = {}
+    for task in TASKS:
+        tasks.setdefault(", ".join(algorithms_for(task)), []).append(task)
+    pairs = [f"{', '.join(same)}\n  / {algorithms}" for algorithms, same in tasks.items()]
+    text = USAGE.format(pairs="\n".join(pairs))
     if argv and argv[0] in ("-h", "--help"):
         print(text)
     else:
