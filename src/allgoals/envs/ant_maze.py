@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from allgoals.envs.limits import check_time_limit
 from allgoals.envs.maze import CELL, Maze
 from allgoals.types import Array, Box, Key, Reset, Step
 
@@ -119,8 +120,7 @@ class AntMaze:
     clearance = 0.0  # a torso is smaller than a goal's reach
 
     def __post_init__(self):
-        if self.max_steps < 1:
-            raise ValueError(f"env.max-steps must be 1 or more, not {self.max_steps}")
+        check_time_limit(self.max_steps)
 
     @cached_property
     def maze(self) -> Maze:

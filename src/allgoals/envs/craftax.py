@@ -13,6 +13,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from allgoals.envs.limits import check_time_limit
 from allgoals.types import (
     Array,
     Discrete,
@@ -102,7 +103,7 @@ class CraftaxClassic:
     layout = CLASSIC_LAYOUT
 
     def __post_init__(self):
-        _check_time(self.max_steps)
+        check_time_limit(self.max_steps)
 
     def reset(self, key: Key) -> Reset:
         return classic_game().reset(key)
@@ -121,18 +122,13 @@ class Craftax:
     layout = LAYOUT
 
     def __post_init__(self):
-        _check_time(self.max_steps)
+        check_time_limit(self.max_steps)
 
     def reset(self, key: Key) -> Reset:
         return full_game().reset(key)
 
     def step(self, state: PyTree, action: Array, key: Key) -> Step:
         return full_game().step(state, action, key, self.max_steps)
-
-
-def _check_time(max_steps: int) -> None:
-    if not 1 <= max_steps < 2**31:
-        raise ValueError(f"env.max-steps must lie in 1..2^31-1, not {max_steps}")
 
 
 class Game(NamedTuple):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from allgoals.envs.limits import check_time_limit
 from allgoals.types import Array, Discrete, Key, Reset, Step
 
 MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)  # up, down, left, right, as (x, y)
@@ -36,8 +37,7 @@ class Gridworld:
             raise ValueError(f"env.wall-probability must lie in 0..1, not {self.wall_probability}")
         if self.map_seed < 0:
             raise ValueError(f"env.map-seed must be 0 or more, not {self.map_seed}")
-        if self.max_steps < 1:
-            raise ValueError(f"env.max-steps must be 1 or more, not {self.max_steps}")
+        check_time_limit(self.max_steps)
 
     @property
     def start(self) -> tuple[int, int]:

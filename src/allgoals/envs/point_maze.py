@@ -7,6 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from allgoals.envs.limits import check_time_limit
 from allgoals.envs.maze import CELL, Maze
 from allgoals.types import Array, Box, Key, Reset, Step
 
@@ -34,8 +35,7 @@ class PointMaze:
     clearance = 0.01  # the body's middle comes half its side near a wall, so no goal on one is met
 
     def __post_init__(self):
-        if self.max_steps < 1:
-            raise ValueError(f"env.max-steps must be 1 or more, not {self.max_steps}")
+        check_time_limit(self.max_steps)
 
     @cached_property
     def maze(self) -> Maze:
