@@ -74,8 +74,9 @@ class Driver:
     def _finished(self) -> dict[str, Any] | None:
         """The summary of a run that came to its end and whose last checkpoint is good."""
         summary = self.directory.read("summary.json")
-        ended = self.checkpoints.newest() == self.experiment.total_updates
-        return summary if ended and isinstance(summary, dict) else None
+        if not isinstance(summary, dict):  # before the checkpoint, which takes long to read
+            return None
+        return summary if self.checkpoints.newest() == self.experiment.total_updates else None
 
     def _train(self) -> dict[str, Any]:
         self.observer.compiling(self.task, self.experiment.total_steps)
