@@ -99,14 +99,14 @@ def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
 
 def _point_laptop(task: str, name: str) -> Experiment:
     agent = dict(width=128, learning_rate=1e-3, gamma=0.98, batch_size=128)
-    agent |= dict(initial_temperature=0.01) if name in SOFT else {}
+    agent |= dict(initial_temperature=0.001) if name in SOFT else {}
     agent |= dict(tau=0.02) if name != "crl" else {}
     agent |= dict(exploration_noise=0.8) if name in ("td3", "td3_her") else {}
     replay = dict(updates=64, replay_size=1_024_000, warm_up=51_200)
     return Experiment(
         task, name, TASKS[task][0](), _off_policy(name, agent, replay),
-        steps=1_000_000 if name == "td3" else 600_000, num_envs=64, num_steps=32,
-        goals=MazeGoalOptions(maze=MazeGoals(spacing=2.0)),
+        steps=800_000, num_envs=64, num_steps=32,
+        goals=MazeGoalOptions(maze=MazeGoals(spacing=2.0, ends=True)),
         evaluation=EvaluationOptions(times=5, episodes=8, max_steps=200, num_envs=64),
         log_every=5, checkpoint_every=50,
     )  # fmt: skip
