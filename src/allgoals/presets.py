@@ -86,12 +86,13 @@ def _craftax_paper(task: str, name: str) -> Experiment:
     )  # fmt: skip
 
 
-SOFT = ("sac", "sac_her", "crl", "leo_sac", "dual_leo_sac")  # those with a temperature
+HARD = ("td3", "td3_her")  # those without a temperature
 
 
 def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
     """The algorithm with some fields of what it learns, and of its replay, changed."""
     learns = ALGORITHMS[name].agent
+    agent = agent | ({} if name in HARD else dict(initial_temperature=0.001))
     if name == "dual_leo_sac":
         agent = {part: replace(getattr(learns, part), **agent) for part in ("leo", "sac")}
     return replace(ALGORITHMS[name], agent=replace(learns, **agent), **replay)
@@ -99,13 +100,12 @@ def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
 
 def _point_laptop(task: str, name: str) -> Experiment:
     agent = dict(width=128, learning_rate=1e-3, gamma=0.98, batch_size=128)
-    agent |= dict(initial_temperature=0.001) if name in SOFT else {}
-    agent |= dict(tau=0.02) if name != "crl" else {}
-    agent |= dict(exploration_noise=0.8) if name in ("td3", "td3_her") else {}
+    agent |= dict(gamma=0.95) if name == "crl" else dict(tau=0.02)  # sharper near the goal
+    agent |= dict(exploration_noise=0.8) if name in HARD else {}
     replay = dict(updates=64, replay_size=1_024_000, warm_up=51_200)
     return Experiment(
         task, name, TASKS[task][0](), _off_policy(name, agent, replay),
-        steps=800_000, num_envs=64, num_steps=32,
+        steps=1_200_000 if name == "td3" else 800_000, num_envs=64, num_steps=32,
         goals=MazeGoalOptions(maze=MazeGoals(spacing=2.0, ends=True)),
         evaluation=EvaluationOptions(times=5, episodes=8, max_steps=200, num_envs=64),
         log_every=5, checkpoint_every=50,
@@ -114,7 +114,6 @@ def _point_laptop(task: str, name: str) -> Experiment:
 
 def _ant_laptop(task: str, name: str) -> Experiment:
     agent = dict(learning_rate=3e-4, gamma=0.99)
-    agent |= dict(initial_temperature=0.001) if name in SOFT else {}
     algorithm = _off_policy(name, agent, dict(updates=400, replay_size=512_000, warm_up=12_800))
     return Experiment(
         task, name, TASKS[task][0](), algorithm,
