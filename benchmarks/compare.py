@@ -72,16 +72,19 @@ def draw(runs: dict[str, list[Path]], random: dict, label: str, path: Path) -> N
     from allgoals.report.load import load_run
     from allgoals.report.results import curve
 
-    figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    crowded = len(runs) > len(COLOURS)
+    figure, axes = plt.subplots(figsize=(8 if crowded else 6, 3.6), layout="constrained")
     for (name, paths), colour in zip(runs.items(), itertools.cycle(COLOURS)):
         one = curve([load_run(p) for p in paths])
         line = "o-" if list(runs).index(name) < len(COLOURS) else "o--"
         axes.plot(one.steps, one.mean, line, markersize=3, color=colour, label=name)
-        axes.fill_between(one.steps, one.low, one.high, color=colour, alpha=0.15, linewidth=0)
+        if not crowded:
+            axes.fill_between(one.steps, one.low, one.high, color=colour, alpha=0.15, linewidth=0)
     axes.axhline(np.mean(list(random.values())), color="#888888", dashes=(4, 2), label="random")
     axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
     axes.set(xlabel="environment steps", ylabel=label, ylim=0, xlim=0)
-    axes.legend(frameon=False, fontsize=8)
+    beside = dict(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=3.5)
+    axes.legend(frameon=False, fontsize=8, **(beside if crowded else {}))
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
 
