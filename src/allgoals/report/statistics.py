@@ -1,6 +1,12 @@
-"""Few seeds, honestly summed up: a mean, how far to trust it, and a mean without the extremes."""
+"""Few seeds, honestly summed up: means, how far to trust them, and how two algorithms compare.
+
+Scores of one algorithm are [seeds, goals]. Intervals of what is drawn from all of them come from a
+stratified bootstrap: the seeds of every goal are drawn anew, each goal for itself (Agarwal et al.,
+"Deep Reinforcement Learning at the Edge of the Statistical Precipice", 2021).
+"""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,3 +41,44 @@ def interquartile_mean(scores: ArrayLike) -> float:
         return math.nan
     cut = scores.size // 4
     return float(scores[cut : scores.size - cut].mean())
+
+
+STRATIFIED_RESAMPLES = 2_000
+
+
+def stratified_interval(
+    statistic: Callable[..., float], *scores: ArrayLike, seed: int = 0
+) -> tuple[float, float]:
+    """The 95 % interval of a statistic of one or more arrays [seeds, goals].
+
+    Not a number where an array has fewer than two seeds.
+    """
+    arrays = [np.asarray(one, float) for one in scores]
+    if min(len(one) for one in arrays) < 2:
+        return math.nan, math.nan
+    random = np.random.default_rng(seed)
+    drawn = [
+        statistic(*(_resampled(one, random) for one in arrays)) for _ in range(STRATIFIED_RESAMPLES)
+    ]
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _resampled(scores: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """As many seeds, drawn with repetition, for each goal by itself."""
+    rows = random.integers(len(scores), size=scores.shape)
+    return np.take_along_axis(scores, rows, axis=0)
+
+
+def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
+    """The share of all scores above each threshold. [T]"""
+    scores = np.asarray(scores, float).reshape(-1)
+    return (scores > np.asarray(thresholds, float)[:, None]).mean(axis=1)
+
+
+def probability_of_improvement(one: ArrayLike, other: ArrayLike) -> float:
+    """How likely a seed of one is above a seed of the other on a goal drawn at random; a tie
+    counts half."""
+    one, other = np.asarray(one, float)[:, None], np.asarray(other, float)[None]
+    return float((np.sign(one - other).mean() + 1) / 2)
