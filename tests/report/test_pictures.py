@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allgoals.report.claims import Above, Side
+from allgoals.report.claims import Above, Alike, Best, Side
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
     Bars,
@@ -141,13 +141,20 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
     [
         (Above("", Side("LEO"), Side("PQN")), "supported", "+0.450"),
         (Above("", Side("PQN"), Side("LEO")), "contradicted", "-0.450"),
-        (Above("", Side("PQN"), Side("LEO"), margin=0.7), "supported", "-0.450"),
-        (Above("", Side("LEO"), Side("PPO")), "cannot say", "fewer than 3 seeds"),
+        (Above("", Side("PQN"), Side("LEO"), margin=0.7), "cannot say", "-0.450"),
+        (Above("", Side("PQN"), Side("PQN", through=0.5), margin=0.1), "supported", "+0.050"),
+        (Alike("", Side("PQN"), Side("PQN", through=0.5), margin=0.14), "supported", "+0.050"),
+        (Alike("", Side("PQN"), Side("PQN", through=0.5), margin=0.11), "cannot say", "+0.050"),
+        (Alike("", Side("PQN"), Side("PQN", through=0.5), margin=0.2), "cannot say", "+0.050"),
+        (Alike("", Side("LEO"), Side("PQN"), margin=0.1), "contradicted", "+0.450"),
+        (Best("", "LEO", "gridworld"), "cannot say", "single seed"),
+        (Best("", "PQN", "gridworld"), "contradicted", "-0.450"),
+        (Above("", Side("LEO"), Side("PPO")), "cannot say", "single seed"),
         (Above("", Side("LEO"), Side("SAC")), "cannot say", "not trained"),
         (Above("", Side("LEO"), Side("LEO", through=0.5)), "supported", "+0.350"),
         (Above("", Side("LEO", x=0.0), Side("PQN", x=7.0)), "cannot say", "not trained"),
         (Above("", Side("PQN"), Side("PQN", through=0.5)), "cannot say", "+0.050"),
-        (Above("", Side("LEO"), Side("PQN"), goal="position/1-0"), "supported", "+0.200"),
+        (Above("", Side("LEO"), Side("PQN"), goal="position/1-0"), "cannot say", "+0.200"),
     ],
 )
 def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):

@@ -2,12 +2,12 @@
 
 import os
 
-import numpy as np
 import pytest
 
 from allgoals import api
 from allgoals.errors import Interrupted, MemoryShortage, RunInUse
 from allgoals.runs import memory, together
+from allgoals.runs.checkpoint import digest
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.signals import Signals
 from allgoals.runs.together import begun_together, train_together
@@ -55,10 +55,10 @@ def test_each_is_the_run_it_would_be_alone(group, tmp_path):
 
 
 def test_each_has_a_checkpoint_of_its_own(group):
+    for seed in SEEDS:
+        own = api.Run(group / f"seed-{seed}")
+        assert digest(own.agent.mind[1]) == own.summary["parameters_sha256"]
     run = api.Run(group / "seed-3")
-    last = run.evaluations[-1]
-    again = api.evaluate(run, episodes=last["episodes"])
-    assert np.shape(again["success"]["agent"]) == np.shape(last["success"]["agent"])
     assert not begun_together(group) and not list(group.glob("together-*"))
     before = (group / "seed-3" / "summary.json").read_bytes()
     api.resume(run.path)  # there is nothing to do
@@ -107,3 +107,26 @@ def test_a_group_has_one_holder(tmp_path):
     held.lock()
     with pytest.raises(RunInUse):
         train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+
+
+def test_half_a_group_is_not_taken_for_one(group, tmp_path, monkeypatch):
+    """A group that is being removed no longer bears its name."""
+    seen = []
+    remove = together.shutil.rmtree
+
+    def watched(path, **words):
+        seen.append(begun_together(tmp_path))
+        remove(path, **words)
+
+    monkeypatch.setattr(together.shutil, "rmtree", watched)
+    train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert seen[-1] == [] and hashes(tmp_path) == hashes(group)
+
+
+def test_what_others_finished_is_left(group, tmp_path):
+    for seed in SEEDS:
+        (tmp_path / f"seed-{seed}").mkdir()
+        (tmp_path / f"seed-{seed}" / "summary.json").write_text("{}")
+    train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert (tmp_path / "seed-0" / "summary.json").read_text() == "{}"
+    assert not begun_together(tmp_path)

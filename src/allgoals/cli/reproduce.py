@@ -1,9 +1,11 @@
 """allgoals reproduce: one figure or table of the paper, from runs to report."""
 
+import os
 import shlex
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,7 +15,7 @@ from allgoals.cli.output import say
 from allgoals.cli.parse import parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count, MaybeCount
-from allgoals.runs.signals import Signals
+from allgoals.runs.signals import EXIT_CODES, Signals
 from allgoals.validation import check_fields
 
 
@@ -25,9 +27,20 @@ class Words:
     seeds: MaybeCount = None  # of every configuration: 2, 3 or 5 by default, as the budget says
     workers: Count = 1  # processes that share the work
     together: bool | None = None  # seeds as one program, if memory allows; by default on a GPU
+    goal: str | None = None  # which goal, for components
     out: Path = Path("studies")  # where runs and reports are kept
     storage: str | None = None  # a database that machines share, for sweeps: mysql://...
     report: bool = True  # write the report when the work is done
+
+    @property
+    def flags(self) -> list[str]:
+        """What was asked for, but for how many do it."""
+        given = {"seeds": self.seeds, "together": self.together, "goal": self.goal,
+                 "storage": self.storage}  # fmt: skip
+        words = [self.name, "--budget", self.budget]
+        for name, value in given.items():
+            words += [] if value is None else [f"--{name}", str(value)]
+        return words + ([] if self.out == Path("studies") else ["--out", str(self.out)])
 
 
 def run(argv: list[str]) -> None:
@@ -37,28 +50,14 @@ def run(argv: list[str]) -> None:
         raise UsageError("which study? allgoals reproduce NAME; --list shows all")
     words = parse(Words, argv, "allgoals reproduce")
     check_fields(words)
-    if words.workers < 1 or words.seeds == 0:
+    if words.workers < 1 or (words.seeds is not None and words.seeds < 1):
         raise UsageError("--workers and --seeds must be 1 or more")
     if words.out.exists() and not words.out.is_dir():
         raise UsageError(f"--out {words.out} is a file")
-    signals = Signals()
-    if words.workers == 1:
-        signals.listen()
-    from allgoals.experiments import STUDIES
-
-    if words.name not in STUDIES:
-        raise unknown("study", words.name, STUDIES)
-    study = STUDIES[words.name]
-    from allgoals.cli.display import Display
-
-    with Display() as display:
-        desk = _desk(words, display, signals)
-        study.check(desk)
-        if words.workers > 1:
-            _side_by_side(words)
-        study.work(desk)
-        if words.report:
-            say(f"wrote {study.write(desk)}")
+    if words.workers > 1:
+        _study(words)  # complains before anyone begins
+        _side_by_side(words)
+    _work(words, Signals().listen())
 
 
 def _list() -> None:
@@ -68,39 +67,73 @@ def _list() -> None:
         print(f"{name:20}{study.paper}\n{'':20}{study.about}")
 
 
-def _desk(words: Words, display, signals: Signals):
+def _study(words: Words):
+    """The study that is meant."""
+    from allgoals.experiments import STUDIES
+    from allgoals.studies.runs import RunStudy
+    from allgoals.studies.sweep import Sweep
+
+    if words.name not in STUDIES:
+        raise unknown("study", words.name, STUDIES)
+    study = STUDIES[words.name]
+    if words.storage and not isinstance(study, Sweep):
+        raise UsageError(f"--storage is for sweeps, and {words.name} is none")
+    if words.seeds and not isinstance(study, RunStudy):
+        raise UsageError(f"--seeds: {words.name} has none")
+    if words.goal is None:
+        return study
+    if not isinstance(study, RunStudy) or study.of_goal is None:
+        raise UsageError(f"--goal: {words.name} is not about one goal")
+    study = replace(study, declared=study.of_goal(words.goal))
+    known = study.goals(words.budget)
+    if words.goal not in known:
+        raise unknown("goal", words.goal, known)
+    return study
+
+
+def _work(words: Words, signals: Signals) -> None:
+    study = _study(words)
+    from allgoals.cli.display import Display
     from allgoals.studies.types import SEEDS, Desk
 
-    return Desk(
-        words.out, words.budget, words.seeds or SEEDS[words.budget], _command(words), say,
-        display, signals, _together_here(words.together), words.storage,
-    )  # fmt: skip
-
-
-def _together_here(asked: bool | None) -> bool:
-    import jax
-
-    return jax.default_backend() != "cpu" if asked is None else asked
-
-
-def _command(words: Words) -> str:
-    parts = ["allgoals", "reproduce", words.name, "--budget", words.budget]
-    parts += ["--seeds", str(words.seeds)] if words.seeds else []
-    return shlex.join(parts)
+    with Display() as display:
+        desk = Desk(
+            words.out, words.budget, words.seeds or SEEDS[words.budget],
+            shlex.join(["allgoals", "reproduce", *words.flags]), say, display, signals,
+            words.together, words.storage,
+        )  # fmt: skip
+        study.check(desk)
+        study.work(desk)
+        if words.report:
+            say(f"wrote {study.write(desk)}")
 
 
 def _side_by_side(words: Words) -> None:
     """As many processes, each of which takes what no other has; what one leaves is done after."""
-    own = [sys.executable, "-m", "allgoals", "reproduce", words.name, "--budget", words.budget]
-    own += ["--out", str(words.out), "--no-report"]
-    own += ["--seeds", str(words.seeds)] if words.seeds else []
-    own += [] if words.together is None else ["--together", str(words.together)]
-    own += ["--storage", words.storage] if words.storage else []
-    others = [subprocess.Popen(own) for _ in range(words.workers)]
-    try:
-        codes = [one.wait() for one in others]
-    except KeyboardInterrupt:  # which they heard, too
-        codes = [one.wait() for one in others]
-        sys.exit(130)
+    command = [sys.executable, "-m", "allgoals", "reproduce", *words.flags, "--no-report"]
+    others = [
+        subprocess.Popen(command, env=_environment(i), start_new_session=True)
+        for i in range(words.workers)
+    ]
+    heard: list[int] = []
+
+    def pass_on(number: int, _) -> None:
+        heard.append(number)
+        for one in others:
+            one.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in EXIT_CODES}
+    codes = [one.wait() for one in others]
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    if heard:
+        sys.exit(EXIT_CODES[heard[0]])
     if any(codes):
         say(f"workers ended with {', '.join(map(str, codes))}; going on with what is left")
+
+
+def _environment(worker: int) -> dict[str, str]:
+    """Each worker takes memory as it needs it and, of several GPUs that are named, one."""
+    chosen = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} | os.environ
+    devices = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    return chosen | ({"CUDA_VISIBLE_DEVICES": devices[worker % len(devices)]} if devices else {})

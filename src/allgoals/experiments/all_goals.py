@@ -2,20 +2,25 @@
 
 from allgoals.experiments.main import cases
 from allgoals.report.pictures import Curves
-from allgoals.studies.budgets import CRAFTAX
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Declared
-from allgoals.tasks import make_task
+from allgoals.validation import build_task
+
+PANELS = 72
 
 
 def pictures(budget: Budget) -> list[Curves]:
-    if budget == "smoke":
-        names = make_task("gridworld", cases(budget)[0].experiment.env).goals.names
-        return [Curves("gridworld", "Every goal", names)]
+    first = {case.experiment.task: case.experiment for case in cases(budget)}
     return [
-        Curves(task, f"Every goal of {task}", make_task(task).goals.names, task=task)
-        for task in CRAFTAX[budget]
+        Curves(f"{task}-{i + 1}", f"Every goal of {task}, part {i + 1}", part, task=task)
+        for task, experiment in first.items()
+        for i, part in enumerate(_parts(build_task(experiment).goals.names))
     ]
+
+
+def _parts(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """So many panels at a time."""
+    return [names[i : i + PANELS] for i in range(0, len(names), PANELS)]
 
 
 ALL_GOALS = RunStudy(

@@ -1,7 +1,7 @@
 """Success against steps for some hard and some easy goals."""
 
 from allgoals.experiments.main import cases
-from allgoals.report.claims import Above, Side
+from allgoals.report.claims import Above, Claim, Side
 from allgoals.report.pictures import Curves
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Declared
@@ -30,16 +30,18 @@ def pictures(budget: Budget) -> list[Curves]:
     return [Curves(k, f"Goals that are {k}", goals=tuple(dict.fromkeys(by_kind[k]))) for k in kinds]
 
 
-def claims(budget: Budget) -> list[Above]:
-    task, goals = list(chosen(budget).items())[-1]
+def claims(budget: Budget) -> list[Claim]:
+    """The paper's are about the full game."""
+    task, goals = ("gridworld", SMALL) if budget == "smoke" else ("craftax", FULL)
     leo, pqn, dual = Side("LEO"), Side("PQN"), Side("Dual LEO (PQN)")
-    hard = [Above(f"LEO learns {g} better than PQN", leo, pqn, task, g) for g in goals["hard"]]
-    easy = [Above(f"LEO is no better than PQN at {g}", pqn, leo, task, g) for g in goals["easy"]]
-    dual_easy = [
-        Above(f"Dual LEO (PQN) loses nothing at {g}", dual, pqn, task, g, margin=0.05)
-        for g in goals["easy"]
-    ]
-    return hard + easy + dual_easy
+    return [
+        *(Above(f"{task}: LEO is above PQN at {g}, which is hard", leo, pqn, task, g)
+          for g in goals["hard"]),
+        *(Above(f"{task}: LEO is below PQN at {g}, which is easy", pqn, leo, task, g)
+          for g in goals["easy"]),
+        *(Above(f"{task}: Dual LEO (PQN) is not below PQN at {g}", dual, pqn, task, g, margin=0.05)
+          for g in goals["easy"]),
+    ]  # fmt: skip
 
 
 CHOSEN_GOALS = RunStudy(

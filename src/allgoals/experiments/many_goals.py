@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from allgoals.report.claims import Above, Side
+from allgoals.report.claims import Above, Claim, Side
 from allgoals.report.pictures import OverParameter
 from allgoals.studies.budgets import FULL_CRAFTAX, LABELS, craftax
 from allgoals.studies.runs import RunStudy
@@ -35,7 +35,7 @@ def pictures(budget: Budget) -> tuple:
     return (OverParameter("success", "Mean success", "share of heads that learn at each step"),)
 
 
-def claims(budget: Budget) -> list[Above]:
+def claims(budget: Budget) -> list[Claim]:
     least, *_ = SHARES[budget]
     most = 0.6 if 0.6 in SHARES[budget] else least
     leo, dual = LABELS["leo"], LABELS["dual_leo_pqn"]

@@ -15,11 +15,11 @@ SPEED = SpeedStudy(
         "smoke": Measured(
             "gridworld",
             SMALL,
-            few=(2, 4), goals=64, repeats=1,
+            few=(4, 16), goals=189, repeats=1,
         ),
-        "laptop": Measured("craftax", ThroughputSizes(), few=(2, 4), goals=512, repeats=3),
+        "laptop": Measured("craftax", ThroughputSizes(), few=(4, 8), goals=512, repeats=3),
         "paper": Measured(
-            "craftax", ThroughputSizes(num_envs=1024, width=1024), few=(4, 8), goals=512, repeats=5
+            "craftax", ThroughputSizes(num_envs=1024, width=1024), few=(8, 16), goals=512, repeats=5
         ),
     },
     slowdown=0.34,

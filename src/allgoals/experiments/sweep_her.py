@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from allgoals.report.claims import Above, Side
-from allgoals.report.pictures import Curves, Ranking
+from allgoals.report.claims import Best, Claim
+from allgoals.report.pictures import Ranking
 from allgoals.studies.budgets import craftax
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Case, Declared
@@ -52,20 +52,13 @@ def _case(budget: Budget, task: str, fields: dict) -> Case:
 
 def pictures(budget: Budget) -> tuple:
     del budget
-    return (Ranking("ranking", "Strategies by success"), Curves("success", "Success over steps"))
+    return (Ranking("ranking", "Strategies by success"),)
 
 
-def claims(budget: Budget) -> list[Above]:
-    del budget
-    best = Side("mixed 1+1, trajectory")
-    return [
-        Above("relabelling with 1 random and 1 achieved goal per trajectory beats none", best,
-              Side("none")),
-        Above("sharing goals within a trajectory is better than not", best,
-              Side("mixed 1+1, transition")),
-        Above("mixed goals are better than random ones", best, Side("random 1, trajectory")),
-        Above("mixed goals are better than achieved ones", best, Side("positive 1, trajectory")),
-    ]  # fmt: skip
+def claims(budget: Budget) -> list[Claim]:
+    task = "gridworld" if budget == "smoke" else "craftax-classic"
+    best = "mixed 1+1, trajectory"
+    return [Best(f"{task}: 1 random and 1 achieved goal per trajectory is the best", best, task)]
 
 
 SWEEP_HER = RunStudy(

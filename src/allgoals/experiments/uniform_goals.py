@@ -3,44 +3,56 @@
 from dataclasses import replace
 
 from allgoals.experiments import main
-from allgoals.report.claims import Above, Side
+from allgoals.report.claims import Above, Alike, Claim, Side
 from allgoals.report.pictures import Curves
-from allgoals.studies.budgets import FULL_CRAFTAX
+from allgoals.studies.budgets import LABELS, SIX
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Case, Declared
 
+UNIFORM, SEEN = "all goals", "seen goals"
+
 
 def cases(budget: Budget) -> list[Case]:
-    return [_uniform(case) for case in main.cases(budget)]
+    """The runs of main beside those with goals sampled uniformly."""
+    seen = main.cases(budget)
+    return [replace(case, sampled=SEEN) for case in seen] + [_uniform(case) for case in seen]
 
 
 def _uniform(case: Case) -> Case:
     goals = replace(case.experiment.goals, sampler="uniform")
-    return replace(case, experiment=replace(case.experiment, goals=goals), variation="uniform")
+    experiment = replace(case.experiment, goals=goals)
+    return replace(case, experiment=experiment, variation="uniform", sampled=UNIFORM)
 
 
 def pictures(budget: Budget) -> tuple:
     del budget
-    return (Curves("success", "Mean success, goals sampled uniformly"),)
+    return (Curves("success", "Mean success, goals drawn from those seen before, or from all"),)
 
 
-def claims(budget: Budget) -> list[Above]:
-    task = FULL_CRAFTAX[budget]
-    said = {
-        "LEO stays above PPO": ("LEO", "PPO"),
-        "LEO stays above PQN with hindsight": ("LEO", "PQN + HER"),
-        "Dual LEO (PQN) stays above PQN with hindsight": ("Dual LEO (PQN)", "PQN + HER"),
-        "Dual LEO (PPO) stays above PPO": ("Dual LEO (PPO)", "PPO"),
-    }
+def claims(budget: Budget) -> list[Claim]:
+    classic = "gridworld" if budget == "smoke" else "craftax-classic"
+    ahead = [("LEO", "PPO"), ("LEO", "PQN"), ("LEO", "PQN + HER"), ("Dual LEO (PQN)", "PQN"),
+             ("Dual LEO (PPO)", "PPO")]  # fmt: skip
+    sides = {
+        (task, name, how): Side(name, panel=f"{task}, {how}")
+        for task in (classic, "craftax") for name in LABELS.values() for how in (SEEN, UNIFORM)
+    }  # fmt: skip
+    six = [LABELS[name] for name in SIX]
     return [
-        Above(f"{task}: {text}", Side(upper), Side(lower), panel=task)
-        for text, (upper, lower) in said.items()
-    ]
+        *(Alike(f"{classic}: it makes little difference to {n}", sides[classic, n, UNIFORM],
+                sides[classic, n, SEEN]) for n in six),
+        *(Above(f"craftax: {n} gets worse", sides["craftax", n, SEEN], sides["craftax", n, UNIFORM])
+          for n in six),
+        *(Above(f"craftax: with all goals, {upper} is above {lower}",
+                sides["craftax", upper, UNIFORM], sides["craftax", lower, UNIFORM])
+          for upper, lower in ahead),
+    ]  # fmt: skip
 
 
 UNIFORM_GOALS = RunStudy(
     name="uniform-goals",
     paper="the appendix of uniform goal sampling",
-    about="The six methods of main with commanded goals drawn from all goals, seen before or not.",
+    about="The six methods with commanded goals drawn from all goals, seen before or not, beside"
+    " the runs of main.",
     declared=Declared(cases, pictures, claims),
 )

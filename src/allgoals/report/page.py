@@ -159,6 +159,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {"number": number, "count": count, "pretty": pretty, "cell": cell}
+    environment.filters["level"] = level
     return environment
 
 
@@ -179,3 +180,10 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return number(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def level(value: float | None) -> str:
+    """The paper's three colours of success: nearly always, sometimes, never."""
+    if value is None or math.isnan(value):
+        return "unknown"
+    return "always" if value >= 0.9 else "sometimes" if value > 0 else "never"

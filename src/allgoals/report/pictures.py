@@ -112,15 +112,18 @@ class Bars:
     name: str
     title: str
     components: tuple[str, ...] = ("leo", "uvfa")
-    note: str = "Each component acting alone at the last evaluation, mean over seeds."
+    task: str = ""  # this one alone
+    at: int | None = None  # the first evaluation from this step on; the last by default
+    note: str = "Each component acting alone, mean over seeds."
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
-        found = [row for case in cases for row in self._of(case)]
+        chosen = [case for case in cases if self.task in ("", case.panel)]
+        found = [row for case in chosen for row in self._of(case)]
         return sorted(found, key=lambda row: -max(row[c] for c in self.components))
 
     def _of(self, case: Trained) -> Iterator[Row]:
         for goal in goal_names(case.runs):
-            means = {c: last(scores(case.runs, goal, c)) for c in self.components}
+            means = {c: since(scores(case.runs, goal, c), self.at) for c in self.components}
             if all(table is not None for table in means.values()):
                 rates = {c: float(np.mean(table)) for c, table in means.items()}
                 yield {"panel": case.panel, "label": case.label, "goal": goal, **rates}
@@ -261,10 +264,17 @@ def last(by_step: dict[int, np.ndarray]) -> np.ndarray | None:
     return by_step[max(by_step)] if by_step else None
 
 
+def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None:
+    """The first from a step on, or the last."""
+    found = [one for one in by_step if step is not None and one >= step]
+    return by_step[min(found)] if found else last(by_step)
+
+
 def summary(table: np.ndarray) -> dict[str, float]:
     """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %."""
     means = table.mean(axis=1)
-    low, high = stratified_interval(interquartile_mean, table)
+    several = table.shape[1] > 1  # goals: the middle half of one goal's few seeds says nothing
+    low, high = stratified_interval(interquartile_mean, table) if several else (math.nan, math.nan)
     return {
         "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
         "iqm": interquartile_mean(table), "low": low, "high": high,

@@ -82,3 +82,29 @@ def probability_of_improvement(one: ArrayLike, other: ArrayLike) -> float:
     counts half."""
     one, other = np.asarray(one, float)[:, None], np.asarray(other, float)[None]
     return float((np.sign(one - other).mean() + 1) / 2)
+
+
+# The 97.5 % quantile of Student's t by degrees of freedom; between two of them, the larger value.
+_T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
+      10: 2.228, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000, 10**9: 1.960}  # fmt: skip
+
+
+def welch_interval(one: ArrayLike, other: ArrayLike) -> tuple[float, float]:
+    """The 95 % interval of the difference of two means, whose deviations may differ (Welch).
+
+    Not a number where either has fewer than two values.
+    """
+    one, other = np.asarray(one, float), np.asarray(other, float)
+    if min(one.size, other.size) < 2:
+        return math.nan, math.nan
+    variances = [x.var(ddof=1) / x.size for x in (one, other)]
+    total = sum(variances)
+    difference = float(one.mean() - other.mean())
+    if total == 0:
+        return difference, difference
+    freedom = total**2 / sum(
+        v**2 / (x.size - 1) for v, x in zip(variances, (one, other), strict=True)
+    )
+    quantile = _T[max(n for n in _T if n <= freedom + 1e-9)] if freedom >= 1 else _T[1]
+    half = quantile * math.sqrt(total)
+    return difference - half, difference + half

@@ -46,11 +46,11 @@ class Drawn:
     title: str
     note: str
     rows: list[Row]
-    figure: Figure
+    figure: Figure | None = None  # or a table alone
 
     @property
-    def svg(self) -> Markup:
-        return inline_svg(self.figure)
+    def svg(self) -> Markup | None:
+        return inline_svg(self.figure) if self.figure else None
 
     @property
     def columns(self) -> list[str]:
@@ -67,24 +67,31 @@ def write_study(
     cases: Sequence[Trained],
     pictures: Sequence[Picture],
     judged: Sequence[Judged],
+    how: str,
 ) -> Path:
     """The page in a folder, and its pictures and tables as files beside it."""
     drawn = [draw(picture, cases) for picture in pictures]
     runs = list({run.path: run for case in cases for run in case.runs}.values())
-    return write_findings(folder, shown, drawn, judged, runs)
+    return write_findings(folder, shown, drawn, judged, how, runs)
 
 
 def write_findings(
-    folder: Path, shown: Shown, drawn: Sequence[Drawn], judged: Sequence[Judged], runs: list[Run]
+    folder: Path,
+    shown: Shown,
+    drawn: Sequence[Drawn],
+    judged: Sequence[Judged],
+    how: str,  # claims were judged
+    runs: list[Run],
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for one in drawn:
-        export_figure(folder, one)
+        if one.figure:
+            export_figure(folder, one.name, one.figure)
         export_table(folder / one.name, one.rows, one.columns)
     goals = goal_table(runs)
     export_table(folder / "goals", goals, list(goals[0]) if goals else [])
     page = fill(
-        "study.html", runs, shown=shown, drawn=drawn, judged=judged, most_rows=MOST_ROWS
+        "study.html", runs, shown=shown, drawn=drawn, judged=judged, how=how, most_rows=MOST_ROWS
     )  # fmt: skip
     write_page(folder / "report.html", page)
     return folder / "report.html"
@@ -110,13 +117,13 @@ def goal_table(runs: Sequence[Run]) -> list[Row]:
     ]  # fmt: skip
 
 
-def export_figure(folder: Path, one: Drawn) -> None:
+def export_figure(folder: Path, name: str, figure: Figure) -> None:
     for kind in ("svg", "pdf"):
         file = io.BytesIO()
         with matplotlib.rc_context(LOOK | {"svg.hashsalt": "allgoals"}):
             metadata = {"Date": None} if kind == "svg" else {"CreationDate": None}
-            one.figure.savefig(file, format=kind, metadata=metadata)
-        write_bytes(folder / f"{one.name}.{kind}", file.getvalue())
+            figure.savefig(file, format=kind, metadata=metadata)
+        write_bytes(folder / f"{name}.{kind}", file.getvalue())
 
 
 def export_table(path: Path, rows: list[Row], columns: list[str]) -> None:

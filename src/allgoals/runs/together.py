@@ -6,6 +6,7 @@ directory for each. When all have come to their end they are moved to where they
 
 import hashlib
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -14,8 +15,9 @@ from typing import Any
 
 import jax
 
-from allgoals.errors import MemoryShortage
+from allgoals.errors import MemoryShortage, NumericalError
 from allgoals.experiment import Experiment, from_dict, to_dict
+from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.checkpoint import Checkpoints
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.setup import build_checkpoints, build_trainer, owner
@@ -79,13 +81,13 @@ def train_together(
     group.path.mkdir(parents=True, exist_ok=True)
     group.lock()
     try:
-        experiments = [replace(experiment, seed=seed) for seed in seeds]
-        _train(group, experiments, observer, signals)
-        for seed in seeds:
-            _move(member(group, seed).path, root / f"seed-{seed}")
-        group.discard()
-    except MemoryShortage:  # nothing was learnt: leave no trace
-        group.discard()
+        if not all(_finished(root / f"seed-{seed}") for seed in seeds):  # by whoever was first
+            _train(group, [replace(experiment, seed=seed) for seed in seeds], observer, signals)
+            for seed in seeds:
+                _move(member(group, seed).path, root / f"seed-{seed}")
+        _discard(group)
+    except (MemoryShortage, NumericalError):  # of no use to anyone
+        _discard(group)
         raise
     finally:
         group.unlock()
@@ -107,9 +109,23 @@ def _train(
         directory = member(group, one.seed)
         if not (directory.path / "config.json").exists():
             RunDirectory.create(directory.path, to_dict(one)).unlock()
+    enable_compile_cache()
     GroupDriver(group, experiments, observer, signals).train()
 
 
+def _finished(run: Path) -> bool:
+    return (run / "summary.json").exists()
+
+
 def _move(run: Path, place: Path) -> None:
-    if run.exists():
+    if run.exists() and not _finished(place):
+        shutil.rmtree(place, ignore_errors=True)  # begun alone, elsewhere, and left
         os.rename(run, place)
+
+
+def _discard(group: RunDirectory) -> None:
+    """Under a name that is no group's first: half of one must not look like a whole."""
+    gone = group.path.with_name("." + group.path.name)
+    shutil.rmtree(gone, ignore_errors=True)
+    os.rename(group.path, gone)
+    shutil.rmtree(gone, ignore_errors=True)

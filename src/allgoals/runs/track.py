@@ -4,6 +4,8 @@ The JSON lines are the stream; training knows of no tracker. A run that was resu
 rows again, byte for byte, so a row is fed once, by its number of steps.
 """
 
+import hashlib
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +32,9 @@ class TensorBoard:
             from tensorboardX import SummaryWriter
         except ImportError:
             raise UsageError("this needs: pip install 'allgoals[tensorboard]'") from None
-        self.writer = SummaryWriter(str(directory.path / "tensorboard"))
+        place = directory.path / "tensorboard"
+        shutil.rmtree(place, ignore_errors=True)  # all of it is written again
+        self.writer = SummaryWriter(str(place))
 
     def write(self, steps: int, numbers: dict[str, float]) -> None:
         for name, value in numbers.items():
@@ -49,9 +53,11 @@ class WeightsAndBiases:
             import wandb
         except ImportError:
             raise UsageError("this needs: pip install 'allgoals[wandb]'") from None
+        place = directory.path.resolve()
         self.run = wandb.init(
-            project="allgoals", name=directory.path.resolve().name, config=directory.config,
-            dir=str(directory.path),
+            project="allgoals", name=place.name, config=directory.config, dir=str(place),
+            id=hashlib.sha256(str(place).encode()).hexdigest()[:16], resume="allow",
+            reinit="create_new",
         )  # fmt: skip
 
     def write(self, steps: int, numbers: dict[str, float]) -> None:

@@ -38,6 +38,7 @@ FULL_CRAFTAX: dict[Budget, str] = {  # what stands for it
     "laptop": "craftax-classic",
     "paper": "craftax",
 }
+MAZE_STEPS = 800_000  # of a run on a point maze
 LAPTOP_STEPS = 300_000  # of a run on Craftax, so that a study of 18 takes about an hour
 
 
@@ -74,7 +75,7 @@ def maze(budget: Budget, task: str, name: str) -> Experiment:
         return preset(f"{task}/{name}/paper")
     laptop = preset(f"{task}/{name}")
     if budget == "laptop":
-        return laptop
+        return replace(laptop, steps=MAZE_STEPS)
     small = replace(laptop.algorithm, updates=2, replay_size=4096, warm_up=256)
     return replace(
         laptop, algorithm=small, steps=2048, num_envs=16, num_steps=16, log_every=4,
@@ -83,7 +84,7 @@ def maze(budget: Budget, task: str, name: str) -> Experiment:
 
 
 TRIALS: dict[Budget, int] = {"smoke": 3, "laptop": 100, "paper": 100}
-SWEPT_STEPS: dict[Budget, int] = {"smoke": 1024, "laptop": 50_000, "paper": 200_000_000}
+SWEPT_STEPS: dict[Budget, int] = {"smoke": 1024, "laptop": 400_000, "paper": 200_000_000}
 
 
 def swept(name: str) -> Callable[[Budget], Experiment]:

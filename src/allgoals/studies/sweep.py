@@ -63,6 +63,8 @@ class Sweep:
         drawn = [
             Drawn("values", "Success by value of each hyperparameter", VALUES, tables[0],
                   draw_values(tables[0])),
+            Drawn("choices", "The best value of each hyperparameter", CHOICES,
+                  self.choices(tables[0], top)),
             Drawn("trials", "Trials in order of success", "", tables[1], draw_trials(done)),
         ]  # fmt: skip
         shown = Shown(
@@ -71,7 +73,7 @@ class Sweep:
         )  # fmt: skip
         run = self._path(desk, top.index)
         runs = [load_run(run)] if (run / "config.json").exists() else []  # or on another machine
-        return write_findings(desk.folder(self.name), shown, drawn, [], runs)
+        return write_findings(desk.folder(self.name), shown, drawn, [], "", runs)
 
     def by_value(self, done: list[Finished]) -> list[Row]:
         """Mean and best success of the trials with each value."""
@@ -82,6 +84,14 @@ class Sweep:
              "paper": str(self.best.get(name)) == str(value)}
             for name, values in self.space.items() for value in values
             for found in [[one.value for one in done if one.parameters[name] == value]]
+        ]  # fmt: skip
+
+    def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
+        """The value with the best mean, the best trial's, and the paper's."""
+        return [
+            {"parameter": name, "best_mean": _best(by_value, name),
+             "best_trial": str(top.parameters[name]), "paper": str(self.best[name])}
+            for name in self.space
         ]  # fmt: skip
 
     def _row(self, one: Finished, desk: Desk) -> Row:
@@ -109,6 +119,14 @@ VALUES = (
     "Bars: mean success of the trials with a value; dots: the best of them."
     " Dark: the paper's choice."
 )
+
+
+CHOICES = "By the mean of its trials, in the best trial, and in the paper."
+
+
+def _best(by_value: list[Row], name: str) -> str:
+    tried = [row for row in by_value if row["parameter"] == name and row["n"]]
+    return str(max(tried, key=lambda row: row["mean"])["value"])
 
 
 def changed(record: Any, path: list[str], value: Any) -> Any:

@@ -2,21 +2,21 @@
 
 Trial i has the same parameters whoever takes it, so what the database decides is only who does.
 Every claim is a trial of optuna's, created with its index; of two claims to one index the earlier
-counts. A worker shows that it lives by writing the time into its claim; when it has not for `grace`
-seconds, its claim fails and the index is free again. So every index is finished exactly once.
+counts. A worker shows that it lives by counting in its claim; where others see no change for
+`grace` seconds, the claim fails and the index is free again. So each index is finished once.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from allgoals.errors import UsageError
+from allgoals.errors import RunInUse, UsageError
 
 Space = dict[str, tuple]  # values of every parameter
 PATIENCE = 0.5  # seconds between looks at what others do
@@ -45,6 +45,7 @@ class Trials:
     space: Space
     count: int
     grace: float = 60.0  # seconds without a sign of life after which a worker counts as dead
+    _signs: dict[int, tuple[Any, float]] = field(default_factory=dict)  # last seen, and when
 
     @cached_property
     def study(self):
@@ -110,6 +111,9 @@ class Trials:
         try:
             with _alive(trial, self.grace / 4):
                 value = evaluate(index, chosen)
+        except RunInUse:  # by a worker that was thought dead
+            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            return False
         except BaseException:
             self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
             raise
@@ -128,9 +132,12 @@ class Trials:
     def _bury_the_dead(self) -> None:
         from optuna.trial import TrialState
 
+        now = time.monotonic()
         for trial in self._in_state("RUNNING"):
-            last = max(trial.user_attrs.get("alive", 0.0), trial.datetime_start.timestamp())
-            if time.time() - last > self.grace:
+            sign = trial.user_attrs.get("alive")
+            before, since = self._signs.get(trial.number, (None, now))
+            self._signs[trial.number] = (sign, since if sign == before else now)
+            if now - self._signs[trial.number][1] > self.grace:
                 self.study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
 
 
@@ -140,9 +147,11 @@ def _alive(trial, interval: float) -> Iterator[None]:
     over = threading.Event()
 
     def beat() -> None:
-        while not over.is_set():
-            trial.set_user_attr("alive", time.time())
-            over.wait(interval)
+        count = 0
+        while not over.wait(interval):
+            count += 1
+            with suppress(Exception):  # a database that is busy now may not be at the next beat
+                trial.set_user_attr("alive", count)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

@@ -1,12 +1,12 @@
 """What a study is: runs that are compared, the pictures drawn of them, the claims they bear on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from allgoals.experiment import Experiment
-from allgoals.report.claims import Above
+from allgoals.report.claims import Claim
 from allgoals.report.pictures import Picture
 from allgoals.runs.signals import Signals
 from allgoals.runs.train import Observer
@@ -27,7 +27,7 @@ class Desk:
     say: Callable[[str], None]
     observer: Observer
     signals: Signals
-    together: bool = False  # seeds of one case as one program
+    together: bool | None = None  # seeds of one case as one program; by default not on a processor
     storage: str | None = None  # the database of a sweep; a file beside its trials by default
 
     @property
@@ -70,10 +70,17 @@ class Case:
     experiment: Experiment
     variation: str = ""  # what tells its runs from others of its task and algorithm
     x: float = 0.0  # where it stands, in pictures over a parameter
+    sampled: str = ""  # how its goals were, where that tells panels apart
 
     @property
     def panel(self) -> str:
-        return self.experiment.task
+        return self.experiment.task + (f", {self.sampled}" if self.sampled else "")
+
+    def with_seed(self, seed: int) -> Experiment:
+        """A random subset of the goals is another one for every seed."""
+        goals = self.experiment.goals
+        goals = goals if goals.subset is None else replace(goals, subset_seed=seed)
+        return replace(self.experiment, seed=seed, goals=goals)
 
     @property
     def folder(self) -> str:
@@ -93,4 +100,4 @@ class Declared:
 
     cases: Callable[[Budget], Sequence[Case]]
     pictures: Callable[[Budget], Sequence[Picture]]
-    claims: Callable[[Budget], Sequence[Above]] = nothing
+    claims: Callable[[Budget], Sequence[Claim]] = nothing
