@@ -32,7 +32,9 @@ ALLOWED["runs"] = LIBRARY - {"report", "presets"}
 ALLOWED["render"] = LIBRARY - {"report", "presets"}
 ALLOWED["bench"] = LIBRARY - {"report"}
 ALLOWED["api"] = LIBRARY - {"report"}
-ALLOWED["cli"] = LIBRARY | {"render", "bench", "api", "", "__version__"}
+ALLOWED["studies"] = LIBRARY | {"bench", "api"}
+ALLOWED["experiments"] = ALLOWED["studies"] | {"studies"}
+ALLOWED["cli"] = LIBRARY | {"render", "bench", "api", "studies", "experiments", "", "__version__"}
 ALLOWED[""] = {"api", "cli"}
 
 

@@ -17,7 +17,7 @@ from allgoals.tasks import TASKS
 from allgoals.types import Discrete
 
 
-def _resized(name: str, q: dict, ppo: dict) -> Algorithm:
+def resized(name: str, q: dict, ppo: dict) -> Algorithm:
     """The algorithm with some fields of its Q-learning and PPO parts changed."""
     algorithm = ALGORITHMS[name]
     changes = {"leo": q, "pqn": q, "ppo": ppo}
@@ -39,7 +39,7 @@ def _gridworld_laptop(task: str, name: str) -> Experiment:
         width=128, actor_layers=1, critic_layers=1, learning_rate=1e-3, gamma=0.95,
         epochs=4, num_minibatches=8, entropy_coefficient=0.01,
     )  # fmt: skip
-    algorithm = _resized(name, q, ppo)
+    algorithm = resized(name, q, ppo)
     if name == "dual_leo_pqn":
         algorithm = replace(algorithm, alpha=0.5)
     return Experiment(task, name, TASKS[task][0](), algorithm, steps=1_000_000)
@@ -65,7 +65,7 @@ def _craftax_laptop(task: str, name: str) -> Experiment:
     )  # fmt: skip
     num_envs, num_steps = (128, 32) if name in ("ppo", "dual_leo_ppo") else (1024, 4)
     return Experiment(
-        task, name, TASKS[task][0](), _resized(name, q, ppo),
+        task, name, TASKS[task][0](), resized(name, q, ppo),
         steps=LAPTOP_STEPS[task] // FEWER.get(name, 1),
         num_envs=num_envs, num_steps=num_steps,
         evaluation=EvaluationOptions(times=8, episodes=2, max_steps=512, num_envs=272),
@@ -77,7 +77,7 @@ PAPER_STEPS = {"leo": 32, "ppo": 64, "dual_leo_ppo": 64}  # per update; 2 for al
 
 
 def _craftax_paper(task: str, name: str) -> Experiment:
-    algorithm = _resized(name, dict(normalise_inputs=True), dict(normalise_inputs=True))
+    algorithm = resized(name, dict(normalise_inputs=True), dict(normalise_inputs=True))
     return Experiment(
         task, name, TASKS[task][0](), algorithm,
         steps=1_000_000_000, num_envs=1024, num_steps=PAPER_STEPS.get(name, 2),

@@ -36,12 +36,17 @@ class Trainer:
     total_updates: int
     success_decay: float
     frozen_goals: bool = False  # every environment keeps the goal it began with
+    runs: int | None = None  # so many runs at once, along a leading axis of state and metrics
 
     @cached_property
     def envs(self) -> VectorEnv:
         return VectorEnv(self.task.env, self.num_envs)
 
     def init(self, key: Key) -> TrainState:
+        """The beginning of a run or, given a key for each, of several."""
+        return self._init(key) if self.runs is None else jax.vmap(self._init)(key)
+
+    def _init(self, key: Key) -> TrainState:
         key_learner, key_actor, key_run = jax.random.split(key, 3)
         learner = self.algorithm.init(self.task, key_learner)
         actor = start(self.task, self.envs, self.sampler, key_actor)
@@ -75,19 +80,29 @@ class Trainer:
         """`advance`, compiled; nothing is allocated yet."""
 
         def advance(algorithm, total_updates, state, updates):
+            step = partial(self.step, algorithm, total_updates)
+            step = step if self.runs is None else jax.vmap(step)
+
             def one(_, carry):
                 state, sums = carry
-                state, metrics = self.step(algorithm, total_updates, state)
+                state, metrics = step(state)
                 return state, jax.tree.map(jnp.add, sums, metrics)
 
-            shapes = jax.eval_shape(partial(self.step, algorithm), total_updates, state)[1]
+            shapes = jax.eval_shape(step, state)[1]
             zeros = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
             state, sums = jax.lax.fori_loop(0, updates, one, (state, zeros))
             return state, jax.tree.map(lambda x: x / updates, sums)
 
-        shapes = jax.eval_shape(self.init, jax.random.key(0))
         jitted = jax.jit(advance, donate_argnames="state")
-        return jitted.lower(self.algorithm, self.total_updates, shapes, 0).compile()
+        return jitted.lower(self.algorithm, self.total_updates, self.shapes, 0).compile()
+
+    @property
+    def shapes(self) -> TrainState:
+        """The form of a state, without making one."""
+        key = jax.random.key(0)
+        return jax.eval_shape(
+            self.init, key if self.runs is None else jax.random.split(key, self.runs)
+        )
 
     def advance(self, state: TrainState, updates: int) -> tuple[TrainState, Metrics]:
         """`updates` steps in one call and their mean metrics; consumes the state.

@@ -2,9 +2,18 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import trim_mean
+from scipy import stats
+from scipy.stats import mannwhitneyu, trim_mean
 
-from allgoals.report.statistics import bootstrap_interval, interquartile_mean, standard_error
+from allgoals.report.statistics import (
+    bootstrap_interval,
+    interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
+    standard_error,
+    stratified_interval,
+    welch_interval,
+)
 
 
 def test_standard_error_by_hand():
@@ -48,3 +57,80 @@ def test_interquartile_mean_by_hand():
 def test_interquartile_mean_is_that_of_rliable(size):
     scores = np.random.default_rng(size).normal(size=size)
     assert interquartile_mean(scores) == pytest.approx(trim_mean(scores, 0.25))
+
+
+def scores(seed: int, seeds: int = 5, goals: int = 7) -> np.ndarray:
+    """Rates of 16 episodes, so that ties happen."""
+    return np.random.default_rng(seed).integers(0, 17, (seeds, goals)) / 16
+
+
+def test_stratified_intervals_draw_every_goal_for_itself():
+    """Two goals, three seeds each: all 27 x 27 pairs of resamples, which are equally likely."""
+    table = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
+    draws = [table[list(rows), 0].mean() for rows in np.ndindex(3, 3, 3)]
+    every = np.add.outer(draws, [table[list(r), 1].mean() for r in np.ndindex(3, 3, 3)]).ravel() / 2
+    expected = np.quantile(every, [0.025, 0.975])
+    np.testing.assert_allclose(stratified_interval(np.mean, table), expected, atol=1e-9)
+
+
+def test_the_interval_of_the_interquartile_mean_equals_a_plain_loop():
+    """Another generator, the same method: resample each column, flatten, trim, quantiles."""
+    table = scores(0, 8, 40)
+    random = np.random.default_rng(5)
+    drawn = []
+    for _ in range(4000):
+        columns = [random.choice(column, len(column)) for column in table.T]
+        drawn.append(trim_mean(np.concatenate(columns), 0.25))
+    expected = np.quantile(drawn, [0.025, 0.975])
+    np.testing.assert_allclose(stratified_interval(interquartile_mean, table), expected, atol=5e-3)
+
+
+def test_one_seed_has_no_stratified_interval():
+    assert all(math.isnan(end) for end in stratified_interval(np.mean, scores(0, seeds=1)))
+
+
+def test_a_performance_profile_is_the_share_of_runs_above():
+    table, thresholds = scores(1), np.linspace(0, 1, 9)
+    expected = [sum(x > t for x in table.ravel()) / table.size for t in thresholds]
+    np.testing.assert_allclose(performance_profile(table, thresholds), expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_probability_of_improvement_is_that_of_mann_and_whitney(seed):
+    """Per goal U / (n m), then the mean over goals, as rliable has it."""
+    one, other = scores(seed, 5), scores(seed + 100, 3)
+    per_goal = [
+        mannwhitneyu(x, y, alternative="greater").statistic / 15
+        for x, y in zip(one.T, other.T, strict=True)
+    ]
+    assert probability_of_improvement(one, other) == pytest.approx(np.mean(per_goal))
+    assert probability_of_improvement(other, one) == pytest.approx(1 - np.mean(per_goal))
+    assert probability_of_improvement(one, one) == 0.5
+
+
+def test_an_interval_of_two_samples_resamples_both():
+    one, other = scores(0, 10, 20), scores(1, 10, 20)
+    low, high = stratified_interval(probability_of_improvement, one, other)
+    assert low < probability_of_improvement(one, other) < high
+    assert high - low < 0.3
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 3), (3, 5), (5, 5), (30, 40)])
+def test_welch_is_scipys_or_a_little_wider(n, m):
+    random = np.random.default_rng(n)
+    one, other = random.normal(0, 1, n), random.normal(0.5, 2, m)
+    right = stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
+    low, high = welch_interval(one, other)
+    assert (low + high) / 2 == pytest.approx(one.mean() - other.mean())
+    wider = (high - low) / (right.high - right.low)
+    assert 0.999 <= wider <= (3.0 if min(n, m) < 4 else 1.15)
+    assert np.isnan(welch_interval(one[:1], other)).all()
+    assert welch_interval([1, 1], [0, 0]) == (1, 1)
+
+
+def test_welch_seldom_sees_a_difference_where_there_is_none():
+    """At most one time in twenty; a bootstrap over three seeds does in one of five."""
+    random = np.random.default_rng(0)
+    intervals = [welch_interval(*random.normal(size=(2, 3))) for _ in range(2000)]
+    wrong = np.mean([low > 0 or high < 0 for low, high in intervals])
+    assert wrong < 0.05

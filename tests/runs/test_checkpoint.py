@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from allgoals.errors import CheckpointError, SaveError
 from allgoals.runs import checkpoint, failpoints
 from allgoals.runs.checkpoint import MANIFEST, Checkpoints, digest
-from allgoals.runs.setup import build_trainer, state_shapes
+from allgoals.runs.setup import build_trainer
 from allgoals.validation import build_task
 from tests.runs.micro import micro
 
@@ -132,7 +132,7 @@ def test_a_whole_train_state_survives(tmp_path):
     checkpoints = Checkpoints(tmp_path, "me")
     checkpoints.save(1, state)
     checkpoints.wait()
-    update, restored = checkpoints.restore(state_shapes(trainer))
+    update, restored = checkpoints.restore(trainer.shapes)
     assert update == 1 and digest(restored) == digest(state)
     assert jax.tree.structure(restored) == jax.tree.structure(state)
 

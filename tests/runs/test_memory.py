@@ -9,7 +9,7 @@ from allgoals import api
 from allgoals.errors import MemoryShortage
 from allgoals.runs import memory
 from allgoals.runs.memory import check_memory, free_bytes, program_bytes
-from allgoals.runs.setup import build_trainer, state_shapes
+from allgoals.runs.setup import build_trainer
 from allgoals.validation import build_task
 from tests.runs.micro import micro
 
@@ -20,7 +20,7 @@ def trainer_of(experiment):
 
 def test_the_plan_holds_the_state_and_the_rollout():
     trainer = trainer_of(micro())
-    state = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state_shapes(trainer)) if x.ndim)
+    state = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(trainer.shapes) if x.ndim)
     assert state < program_bytes(trainer.program) < 2**28
 
 

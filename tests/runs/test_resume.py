@@ -18,7 +18,7 @@ from allgoals.cli import main
 from allgoals.errors import CheckpointError, NumericalError
 from allgoals.experiment import EvaluationOptions
 from allgoals.runs.checkpoint import MANIFEST
-from allgoals.runs.setup import build_checkpoints, state_shapes
+from allgoals.runs.setup import build_checkpoints
 from allgoals.runs.signals import Signals
 from allgoals.runs.train import Driver, Observer
 from allgoals.training import Trainer
@@ -236,7 +236,7 @@ def test_no_checkpoint_holds_a_number_that_is_not_finite(tmp_path, monkeypatch, 
         api.train(experiment, out=tmp_path / "run")
     driver = Driver(api.Run(tmp_path / "run").directory, experiment, None, None)
     for update in (8, 4):  # all there is
-        restored, state = _checkpoints(driver).restore(state_shapes(driver.trainer))
+        restored, state = _checkpoints(driver).restore(driver.trainer.shapes)
         assert restored == update
         assert all(np.isfinite(x).all() for x in jax.tree.leaves(state.learner))
         shutil.rmtree(tmp_path / "run" / "checkpoints" / f"{update:012d}")

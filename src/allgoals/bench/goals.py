@@ -17,6 +17,7 @@ from allgoals.algorithms import Leo, Pqn
 from allgoals.algorithms.base import Algorithm
 from allgoals.bench.sizes import GoalsSizes
 from allgoals.envs.gridworld import Gridworld
+from allgoals.errors import UsageError
 from allgoals.goals.samplers import seen_only
 from allgoals.tasks import make_task
 from allgoals.training import Trainer
@@ -38,10 +39,7 @@ class Timing:
 
 def measure(goal_counts: Iterable[int], sizes: GoalsSizes, repeats: int) -> Iterator[Timing]:
     """LEO and PQN at every count; naive relabelling where it fits, then drawn out along a line."""
-    shared = dict(
-        width=sizes.width, layers=sizes.layers, conv_features=32, epochs=sizes.epochs,
-        minibatch_size=math.gcd(MINIBATCH, sizes.rows),
-    )  # fmt: skip
+    shared = _shared(sizes)
     naive: list[Timing] = []
     for goals in sorted(goal_counts):
         pqn = _time("pqn", Pqn(**shared), goals, sizes, repeats)
@@ -53,6 +51,24 @@ def measure(goal_counts: Iterable[int], sizes: GoalsSizes, repeats: int) -> Iter
             yield naive[-1]
         elif len(naive) > 1:
             yield extrapolate(naive[-2], naive[-1], goals)
+
+
+def naive_relabelling(
+    few: tuple[int, int], goals: int, sizes: GoalsSizes, repeats: int
+) -> Iterator[Timing]:
+    """Naive relabelling alone: at two numbers of goals, and drawn out to a third."""
+    algorithm = Pqn(**_shared(sizes), relabel="all")
+    one, two = (_time("naive_all_goals", algorithm, n, sizes, min(repeats, 3)) for n in few)
+    if two.seconds <= one.seconds:
+        raise UsageError("naive relabelling was no slower with more goals: the machine is too busy")
+    yield from (one, two, extrapolate(one, two, goals))
+
+
+def _shared(sizes: GoalsSizes) -> dict[str, int]:
+    return dict(
+        width=sizes.width, layers=sizes.layers, conv_features=32, epochs=sizes.epochs,
+        minibatch_size=math.gcd(MINIBATCH, sizes.rows),
+    )  # fmt: skip
 
 
 def extrapolate(one: Timing, two: Timing, goals: int) -> Timing:

@@ -13,9 +13,11 @@ COMMANDS = {
     "evaluate": "success of every goal of a trained agent",
     "goals": "list the goals of a task",
     "report": "one HTML page from one or more runs",
+    "reproduce": "one figure or table of the paper: allgoals reproduce NAME, or --list",
     "play": "play a task in the terminal and see which goals are achieved",
     "watch": "a clip of an agent reaching goals on command",
     "bench": "measure speed on this machine",
+    "track": "runs in TensorBoard or Weights & Biases",
     "doctor": "versions, devices, caches: what to send with a bug report",
 }
 
@@ -58,7 +60,7 @@ def _dispatch(argv: list[str]) -> None:
 
 
 def _help() -> str:
-    lines = [f"  {name:10}{text}" for name, text in COMMANDS.items()]
+    lines = [f"  {name:11}{text}" for name, text in COMMANDS.items()]
     return "\n".join(
         [
             "usage: allgoals COMMAND ...",

@@ -76,7 +76,7 @@ def success_chart(bands: Sequence[Band]) -> Markup:
     axes.set_xlim(left=0)
     axes.set_ylim(-0.03, 1.03)
     axes.set_ylabel("success over reachable goals")
-    return _svg(figure)
+    return inline_svg(figure)
 
 
 def metric_chart(lines: Sequence[Line]) -> Markup:
@@ -89,7 +89,7 @@ def metric_chart(lines: Sequence[Line]) -> Markup:
         axes.set_yscale("log")
     else:
         axes.yaxis.set_major_formatter(lambda value, _: short_count(value))
-    return _svg(figure)
+    return inline_svg(figure)
 
 
 def short_count(value: float) -> str:
@@ -122,7 +122,7 @@ def _plot(axes, line: Line, **look) -> None:
     axes.plot(line.x, y, color=line.style.colour, linestyle=dashes, **look)
 
 
-def _svg(figure: Figure) -> Markup:
+def inline_svg(figure: Figure) -> Markup:
     """The figure as an element of a page: no header, and no name that another figure has."""
     file = StringIO()
     with matplotlib.rc_context(LOOK | {"svg.hashsalt": "allgoals"}):

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -11,7 +12,8 @@ from markupsafe import Markup
 from allgoals.errors import UsageError
 from allgoals.report import maps
 from allgoals.report.figures import Line, Style, band, metric_chart, styles, success_chart
-from allgoals.report.load import load_run
+from allgoals.report.load import Run, load_run
+from allgoals.report.published import published
 from allgoals.report.results import (
     Curve,
     Final,
@@ -61,13 +63,17 @@ class SectionView:
     goals: list[GoalRow]
     maps: list[maps.Maps]
     metrics: list[Chart]
+    published: dict[str, float]  # the paper's success of every goal, where it says
 
 
 def write_report(paths: list[Path], out: Path) -> None:
     """One HTML file about the runs in these directories."""
     if out.is_dir():
         raise UsageError(f"{out} is a directory; name a file for the report")
-    page = render(paths)
+    write_page(out, render(paths))
+
+
+def write_page(out: Path, page: str) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, page)
@@ -82,12 +88,20 @@ def render(paths: list[Path]) -> str:
     once: dict[Path, Path] = {}
     for path in paths:
         once.setdefault(Path(path).resolve(), Path(path))
-    found = sections(load_run(path) for path in once.values())
+    return fill("template.html", [load_run(path) for path in once.values()])
+
+
+def fill(template: str, runs: list[Run], **more: Any) -> str:
+    """A page about these runs."""
+    found = sections(runs)
     drawable = [g for s in found for g in s.groups if g.goals and g.goals.layout]
     views = [view(section, len(drawable)) for section in found]
-    template = _environment().get_template("template.html")
     colours = maps.COLOURS if drawable else ()
-    page = template.render(views=views, colours=colours, without_seed=without_seed)
+    page = (
+        _environment()
+        .get_template(template)
+        .render(views=views, colours=colours, without_seed=without_seed, **more)
+    )
     return page.encode("utf-8", "replace").decode()  # names may hold what is no character
 
 
@@ -106,6 +120,7 @@ def view(section: Section, num_maps: int) -> SectionView:
         goals=goal_rows(groups),
         maps=[maps.draw(g, num_maps) for g in groups if g.goals and g.goals.layout],
         metrics=[_metric_chart(groups, looks, name) for name in metric_names(groups)],
+        published=published(section.task),
     )
 
 
@@ -143,7 +158,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": number, "count": count, "pretty": pretty}
+    environment.filters |= {"number": number, "count": count, "pretty": pretty, "cell": cell}
+    environment.filters["level"] = level
     return environment
 
 
@@ -157,3 +173,17 @@ def count(value: float | None) -> str:
 
 def pretty(data: object) -> str:
     return json.dumps(data, indent=2)
+
+
+def cell(value: object) -> str:
+    """A value of a table: text as it is, whole numbers in groups, others to three digits."""
+    if isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def level(value: float | None) -> str:
+    """The paper's three colours of success: nearly always, sometimes, never."""
+    if value is None or math.isnan(value):
+        return "unknown"
+    return "always" if value >= 0.9 else "sometimes" if value > 0 else "never"

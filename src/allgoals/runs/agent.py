@@ -13,7 +13,7 @@ from allgoals.errors import UsageError, unknown
 from allgoals.evaluation import Evaluator
 from allgoals.experiment import EvaluationOptions, from_dict
 from allgoals.runs.directory import RunDirectory
-from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
+from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.types import Array, Key, Obs, PyTree, Task
 from allgoals.validation import build_task
 
@@ -44,7 +44,7 @@ class Agent:
         """The agent of the newest good checkpoint."""
         experiment = from_dict(directory.config)
         task = build_task(experiment)
-        shapes = state_shapes(build_trainer(experiment, task))
+        shapes = build_trainer(experiment, task).shapes
         restored = build_checkpoints(directory, experiment, task).restore(shapes)
         if restored is None:
             raise UsageError(f"{directory.path} has no checkpoint yet")

@@ -3,27 +3,21 @@
 import hashlib
 import json
 
-import jax
-
 from allgoals.experiment import Experiment, to_dict
 from allgoals.goals.samplers import SAMPLERS
 from allgoals.runs.checkpoint import Checkpoints
 from allgoals.runs.directory import RunDirectory
-from allgoals.training import Trainer, TrainState
+from allgoals.training import Trainer
 from allgoals.types import Task
 
 
-def build_trainer(experiment: Experiment, task: Task) -> Trainer:
+def build_trainer(experiment: Experiment, task: Task, runs: int | None = None) -> Trainer:
     return Trainer(
         task, experiment.algorithm, SAMPLERS[experiment.goals.sampler],
         experiment.num_envs, experiment.num_steps, experiment.total_updates,
         experiment.goals.success_decay, getattr(experiment.goals, "frozen", False),
+        runs,
     )  # fmt: skip
-
-
-def state_shapes(trainer: Trainer) -> TrainState:
-    """The form of a train state, without making one."""
-    return jax.eval_shape(trainer.init, jax.random.key(0))
 
 
 def build_checkpoints(directory: RunDirectory, experiment: Experiment, task: Task) -> Checkpoints:

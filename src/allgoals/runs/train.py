@@ -19,7 +19,7 @@ from allgoals.runs.directory import RunDirectory
 from allgoals.runs.environment import describe_environment
 from allgoals.runs.memory import check_memory
 from allgoals.runs.pictures import layout, value_table
-from allgoals.runs.setup import build_checkpoints, build_trainer, state_shapes
+from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.runs.signals import Signals
 from allgoals.training import TrainState
 from allgoals.types import PyTree, Task
@@ -63,6 +63,11 @@ class Driver:
             experiment.total_updates, experiment.log_every, experiment.evaluation.times
         )
         self.seconds = 0.0  # spent on training since the run began
+        self.directories = [directory]
+
+    def parts(self, tree: PyTree) -> list[PyTree]:
+        """What belongs to each directory, of a state or of metrics."""
+        return [tree]
 
     def train(self) -> dict[str, Any]:
         """Train to the end from wherever the run stands, and return its summary."""
@@ -84,7 +89,7 @@ class Driver:
             self.observer.warned(text)
         self._describe()
         self.observer.compiled(check_memory(self.experiment, self.trainer.program))
-        update, state = self.checkpoints.restore(state_shapes(self.trainer)) or self._initial()
+        update, state = self.checkpoints.restore(self.trainer.shapes) or self._initial()
         self._forget_after(update)
         self.observer.started(update)
         with self.signals.saving():
@@ -99,24 +104,24 @@ class Driver:
         return 0, jax.jit(self.trainer.init)(jax.random.key(self.experiment.seed))
 
     def _describe(self) -> None:
-        starts = self.directory.read("environment.json")
-        earlier = starts if isinstance(starts, list) else []
-        self.directory.write("environment.json", [*earlier, describe_environment()])
         reachable = self.task.goals.reachable
-        self.directory.write(
-            "goals.json",
-            {
-                "names": self.task.goals.names,
-                "reachable": None if reachable is None else np.asarray(reachable).tolist(),
-                "layout": layout(self.task),
-            },
-        )
+        goals = {
+            "names": self.task.goals.names,
+            "reachable": None if reachable is None else np.asarray(reachable).tolist(),
+            "layout": layout(self.task),
+        }
+        for directory in self.directories:
+            starts = directory.read("environment.json")
+            earlier = starts if isinstance(starts, list) else []
+            directory.write("environment.json", [*earlier, describe_environment()])
+            directory.write("goals.json", goals)
 
     def _forget_after(self, update: int) -> None:
         """Drop what a later point of the run wrote: it will be written again."""
-        for name in (METRICS, EVALUATIONS):
-            self.directory.keep_rows(name, lambda row: row["update"] <= update)
-        rows = self.directory.rows(METRICS)
+        for directory in self.directories:
+            for name in (METRICS, EVALUATIONS):
+                directory.keep_rows(name, lambda row: row["update"] <= update)
+        rows = self.directories[0].rows(METRICS)
         self.seconds = rows[-1].get("seconds", 0.0) if rows else 0.0
 
     def _advance(self, update: int, state: TrainState) -> tuple[int, TrainState]:
@@ -125,20 +130,21 @@ class Driver:
         begin = time.perf_counter()
         count = min(experiment.log_every, experiment.total_updates - update)
         state, metrics = self.trainer.advance(state, count)
-        metrics = {name: float(value) for name, value in jax.device_get(metrics).items()}
+        metrics = jax.device_get(metrics)
         elapsed = time.perf_counter() - begin
         self.seconds += elapsed
         before, update = update, update + count
-        check_finite(metrics, update)
         row = {
             "update": update,
             "steps": update * experiment.steps_per_update,
             "seconds": round(self.seconds, 3),
             "steps_per_second": round(count * experiment.steps_per_update / elapsed, 1),
-            **metrics,
         }
-        self.directory.append(METRICS, row)
-        self.observer.logged(row)
+        for directory, own in zip(self.directories, self.parts(metrics), strict=True):
+            numbers = {name: float(value) for name, value in own.items()}
+            check_finite(numbers, update)
+            directory.append(METRICS, row | numbers)
+        self.observer.logged(row | {name: float(np.mean(x)) for name, x in metrics.items()})
         if update // experiment.checkpoint_every > before // experiment.checkpoint_every:
             self._save(update, state)
         return update, state
@@ -151,17 +157,18 @@ class Driver:
     def _evaluate_if_due(self, update: int, state: TrainState) -> None:
         if update not in self.evaluate_at:
             return
-        if update in (row["update"] for row in self.directory.rows(EVALUATIONS)):
-            return
-        results = self._agent(update, state).evaluate(
-            self.evaluator,
-            self.experiment.evaluation.episodes,
-            seed=update,
-            on_batch=self._between_batches(update, state),
-        )
-        row = {"update": update, "steps": update * self.experiment.steps_per_update, **results}
-        self.directory.append(EVALUATIONS, row)
-        self.observer.evaluated(row)
+        for directory, own in zip(self.directories, self.parts(state), strict=True):
+            if update in (row["update"] for row in directory.rows(EVALUATIONS)):
+                continue
+            results = self._agent(update, own).evaluate(
+                self.evaluator,
+                self.experiment.evaluation.episodes,
+                seed=update,
+                on_batch=self._between_batches(update, state),
+            )
+            row = {"update": update, "steps": update * self.experiment.steps_per_update, **results}
+            directory.append(EVALUATIONS, row)
+            self.observer.evaluated(row)
 
     def _between_batches(self, update: int, state: TrainState):
         def report(done: int, total: int) -> None:
@@ -175,20 +182,28 @@ class Driver:
             return
         self._save(update, state)
         self.checkpoints.wait()
-        raise self.signals.interruption(
-            f"saved at update {update}; continue with:\n"
-            f"  allgoals train --resume {shlex.quote(str(self.directory.path))}"
-        )
+        raise self.signals.interruption(f"saved at update {update}; {self.how_to_continue}")
+
+    @property
+    def how_to_continue(self) -> str:
+        path = shlex.quote(str(self.directory.path))
+        return f"continue with:\n  allgoals train --resume {path}"
 
     def _finish(self, update: int, state: TrainState) -> dict[str, Any]:
         self._save(update, state)
+        self.checkpoints.wait()
+        for directory, own in zip(self.directories, self.parts(state), strict=True):
+            summary = self._conclude(directory, update, own)
+        return summary
+
+    def _conclude(self, directory: RunDirectory, update: int, state: TrainState) -> dict[str, Any]:
+        """What is written when all is learnt, the summary last."""
         table = value_table(self.task, self.experiment.algorithm, state.learner)
         if table is not None:
             buffer = io.BytesIO()
             np.savez_compressed(buffer, values=table)
-            self.directory.write_bytes("values.npz", buffer.getvalue())
-        self.checkpoints.wait()
-        rows = self.directory.rows(EVALUATIONS)
+            directory.write_bytes("values.npz", buffer.getvalue())
+        rows = directory.rows(EVALUATIONS)
         summary = {
             "update": update,
             "steps": update * self.experiment.steps_per_update,
@@ -196,7 +211,7 @@ class Driver:
             "parameters_sha256": digest(state.learner),
             "evaluation": rows[-1].get("mean_reachable") if rows else None,
         }
-        self.directory.write("summary.json", summary)
+        directory.write("summary.json", summary)
         return summary
 
     def _agent(self, update: int, state: TrainState) -> Agent:

@@ -1,0 +1,139 @@
+"""allgoals reproduce: one figure or table of the paper, from runs to report."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from allgoals.cli.output import say
+from allgoals.cli.parse import parse
+from allgoals.errors import UsageError, unknown
+from allgoals.experiment import Count, MaybeCount
+from allgoals.runs.signals import EXIT_CODES, Signals
+from allgoals.validation import check_fields
+
+
+@dataclass(frozen=True)
+class Words:
+    name: Annotated[str, tyro.conf.Positional]  # which; --list shows all
+    budget: Literal["smoke", "laptop", "paper"] = "laptop"
+    """smoke proves the machinery in minutes, laptop is for two cores, paper for GPUs"""
+    seeds: MaybeCount = None  # of every configuration: 2, 3 or 5 by default, as the budget says
+    workers: Count = 1  # processes that share the work
+    together: bool | None = None  # seeds as one program, if memory allows; by default on a GPU
+    goal: str | None = None  # which goal, for components
+    out: Path = Path("studies")  # where runs and reports are kept
+    storage: str | None = None  # a database that machines share, for sweeps: mysql://...
+    report: bool = True  # write the report when the work is done
+
+    @property
+    def flags(self) -> list[str]:
+        """What was asked for, but for how many do it."""
+        given = {"seeds": self.seeds, "together": self.together, "goal": self.goal,
+                 "storage": self.storage}  # fmt: skip
+        words = [self.name, "--budget", self.budget]
+        for name, value in given.items():
+            words += [] if value is None else [f"--{name}", str(value)]
+        return words + ([] if self.out == Path("studies") else ["--out", str(self.out)])
+
+
+def run(argv: list[str]) -> None:
+    if argv == ["--list"]:
+        return _list()
+    if argv[:1] not in (["-h"], ["--help"]) and (not argv or argv[0].startswith("-")):
+        raise UsageError("which study? allgoals reproduce NAME; --list shows all")
+    words = parse(Words, argv, "allgoals reproduce")
+    check_fields(words)
+    if words.workers < 1 or (words.seeds is not None and words.seeds < 1):
+        raise UsageError("--workers and --seeds must be 1 or more")
+    if words.out.exists() and not words.out.is_dir():
+        raise UsageError(f"--out {words.out} is a file")
+    if words.workers > 1:
+        _study(words)  # complains before anyone begins
+        _side_by_side(words)
+    _work(words, Signals().listen())
+
+
+def _list() -> None:
+    from allgoals.experiments import STUDIES
+
+    for name, study in STUDIES.items():
+        print(f"{name:20}{study.paper}\n{'':20}{study.about}")
+
+
+def _study(words: Words):
+    """The study that is meant."""
+    from allgoals.experiments import STUDIES
+    from allgoals.studies.runs import RunStudy
+    from allgoals.studies.sweep import Sweep
+
+    if words.name not in STUDIES:
+        raise unknown("study", words.name, STUDIES)
+    study = STUDIES[words.name]
+    if words.storage and not isinstance(study, Sweep):
+        raise UsageError(f"--storage is for sweeps, and {words.name} is none")
+    if words.seeds and not isinstance(study, RunStudy):
+        raise UsageError(f"--seeds: {words.name} has none")
+    if words.goal is None:
+        return study
+    if not isinstance(study, RunStudy) or study.of_goal is None:
+        raise UsageError(f"--goal: {words.name} is not about one goal")
+    study = replace(study, declared=study.of_goal(words.goal))
+    known = study.goals(words.budget)
+    if words.goal not in known:
+        raise unknown("goal", words.goal, known)
+    return study
+
+
+def _work(words: Words, signals: Signals) -> None:
+    study = _study(words)
+    from allgoals.cli.display import Display
+    from allgoals.studies.types import SEEDS, Desk
+
+    with Display() as display:
+        desk = Desk(
+            words.out, words.budget, words.seeds or SEEDS[words.budget],
+            shlex.join(["allgoals", "reproduce", *words.flags]), say, display, signals,
+            words.together, words.storage,
+        )  # fmt: skip
+        study.check(desk)
+        study.work(desk)
+        if words.report:
+            say(f"wrote {study.write(desk)}")
+
+
+def _side_by_side(words: Words) -> None:
+    """As many processes, each of which takes what no other has; what one leaves is done after."""
+    command = [sys.executable, "-m", "allgoals", "reproduce", *words.flags, "--no-report"]
+    others = [
+        subprocess.Popen(command, env=_environment(i), start_new_session=True)
+        for i in range(words.workers)
+    ]
+    heard: list[int] = []
+
+    def pass_on(number: int, _) -> None:
+        heard.append(number)
+        for one in others:
+            one.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in EXIT_CODES}
+    codes = [one.wait() for one in others]
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    if heard:
+        sys.exit(EXIT_CODES[heard[0]])
+    if any(codes):
+        say(f"workers ended with {', '.join(map(str, codes))}; going on with what is left")
+
+
+def _environment(worker: int) -> dict[str, str]:
+    """Each worker takes memory as it needs it and, of several GPUs that are named, one."""
+    chosen = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} | os.environ
+    devices = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    return chosen | ({"CUDA_VISIBLE_DEVICES": devices[worker % len(devices)]} if devices else {})

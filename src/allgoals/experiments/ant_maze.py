@@ -1,0 +1,71 @@
+"""SAC, TD3 and contrastive RL with and without hindsight, SAC with LEO: two mazes."""
+
+from dataclasses import replace
+
+from allgoals.experiment import Experiment
+from allgoals.report.claims import Above, Alike, Claim, Side
+from allgoals.report.pictures import Curves, Improvements
+from allgoals.studies.budgets import LABELS, maze
+from allgoals.studies.runs import RunStudy
+from allgoals.studies.types import Budget, Case, Declared
+
+SEVEN = ("sac", "sac_her", "td3", "td3_her", "crl", "leo_sac", "dual_leo_sac")
+MAZES: dict[Budget, tuple[str, ...]] = {
+    "smoke": ("point-u-maze",),
+    "laptop": ("point-u-maze", "point-big-maze"),
+    "paper": ("ant-u-maze", "ant-big-maze"),
+}
+SOME = 16  # goals per gradient step, for LEO on the large point maze
+
+
+def cases(budget: Budget) -> list[Case]:
+    return [
+        Case(LABELS[name], _experiment(budget, task, name))
+        for task in MAZES[budget]
+        for name in SEVEN
+    ]
+
+
+def _experiment(budget: Budget, task: str, name: str) -> Experiment:
+    experiment = maze(budget, task, name)
+    if task != "point-big-maze" or "leo" not in name:
+        return experiment
+    agent = experiment.algorithm.agent
+    if name == "leo_sac":
+        agent = replace(agent, goals_per_update=SOME)
+    else:
+        agent = replace(agent, leo=replace(agent.leo, goals_per_update=SOME))
+    return replace(experiment, algorithm=replace(experiment.algorithm, agent=agent))
+
+
+def pictures(budget: Budget) -> tuple:
+    del budget
+    return (
+        Curves("success", "Mean success over all goals"),
+        Improvements("improvement", "Probability of improvement"),
+    )
+
+
+def claims(budget: Budget) -> list[Claim]:
+    """The paper's are about ants."""
+    small, large = ("point-u-maze",) * 2 if budget == "smoke" else ("ant-u-maze", "ant-big-maze")
+    leo, dual = Side("SAC + LEO"), Side("SAC + Dual LEO")
+    rivals = ("SAC + HER", "CRL")
+    return [
+        *(Above(f"{small}: SAC + LEO is above {LABELS[n]}", leo, Side(LABELS[n]), small)
+          for n in SEVEN[:5]),
+        *(Alike(f"{large}: SAC + LEO is about as good as {r}", leo, Side(r), large)
+          for r in rivals),
+        *(Alike(f"{task}: Dual LEO makes no notable difference", dual, leo, task)
+          for task in dict.fromkeys((small, large))),
+    ]  # fmt: skip
+
+
+ANT_MAZE = RunStudy(
+    name="ant-maze",
+    paper="the figure of JaxGCRL",
+    about="SAC, TD3 and contrastive RL, with and without hindsight, SAC with LEO and with Dual LEO,"
+    " on a small and a large maze. Below the paper's size points stand for ants, and LEO draws 16"
+    " goals for each gradient step on the large maze.",
+    declared=Declared(cases, pictures, claims),
+)

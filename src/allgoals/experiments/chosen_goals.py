@@ -1,0 +1,52 @@
+"""Success against steps for some hard and some easy goals."""
+
+from allgoals.experiments.main import cases
+from allgoals.report.claims import Above, Claim, Side
+from allgoals.report.pictures import Curves
+from allgoals.studies.runs import RunStudy
+from allgoals.studies.types import Budget, Declared
+
+CLASSIC = {
+    "hard": ("inventory/coal_1", "tools/stone_pickaxe", "tools/wood_pickaxe"),
+    "easy": ("inventory/wood_1", "inventory/sapling_1", "block_map/TREE_left"),
+}
+FULL = {
+    "hard": ("inventory/coal_1", "tools/stone_pickaxe", "tools/bow", "dungeon_level/dlvl_1"),
+    "easy": ("inventory/wood_1", "inventory/sapling_1", "block_map/tree_left"),
+}
+SMALL = {"hard": ("position/4-4",), "easy": ("position/0-1",)}
+
+
+def chosen(budget: Budget) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Goals by task, hard and easy."""
+    if budget == "smoke":
+        return {"gridworld": SMALL}
+    return {"craftax-classic": CLASSIC} | ({"craftax": FULL} if budget == "paper" else {})
+
+
+def pictures(budget: Budget) -> list[Curves]:
+    kinds = ("hard", "easy")
+    by_kind = {k: [goal for one in chosen(budget).values() for goal in one[k]] for k in kinds}
+    return [Curves(k, f"Goals that are {k}", goals=tuple(dict.fromkeys(by_kind[k]))) for k in kinds]
+
+
+def claims(budget: Budget) -> list[Claim]:
+    """The paper's are about the full game."""
+    task, goals = ("gridworld", SMALL) if budget == "smoke" else ("craftax", FULL)
+    leo, pqn, dual = Side("LEO"), Side("PQN"), Side("Dual LEO (PQN)")
+    return [
+        *(Above(f"{task}: LEO is above PQN at {g}, which is hard", leo, pqn, task, g)
+          for g in goals["hard"]),
+        *(Above(f"{task}: LEO is below PQN at {g}, which is easy", pqn, leo, task, g)
+          for g in goals["easy"]),
+        *(Above(f"{task}: Dual LEO (PQN) is not below PQN at {g}", dual, pqn, task, g, margin=0.05)
+          for g in goals["easy"]),
+    ]  # fmt: skip
+
+
+CHOSEN_GOALS = RunStudy(
+    name="chosen-goals",
+    paper="the figure of selected goals",
+    about="The runs of main, goal by goal: some that are hard, some that are easy.",
+    declared=Declared(cases, pictures, claims),
+)

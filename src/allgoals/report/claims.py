@@ -1,0 +1,190 @@
+"""What the paper says, and whether the runs of a study bear it out.
+
+A claim compares means over seeds. It is judged by the 95 % interval of their difference (Welch's,
+as seeds are few): on the one side of a margin it is supported, on the other contradicted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from allgoals.report.pictures import Trained, scores
+from allgoals.report.statistics import welch_interval
+
+Verdict = Literal["supported", "contradicted", "cannot say"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    verdict: Verdict
+    evidence: str
+
+
+class Claim(Protocol):
+    @property
+    def text(self) -> str: ...
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement: ...
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a case, or a part of its agent, at some point of training."""
+
+    label: str
+    x: float | None = None  # the parameter, where cases differ by one
+    component: str = "agent"
+    through: float = 1.0  # of the training: 1 for its end
+    panel: str = ""  # where it differs from the claim's
+
+    def scores(self, cases: Sequence[Trained], panel: str, goal: str) -> np.ndarray | None:
+        """[seeds, goals] of the case that is meant, if it was trained."""
+        panel = self.panel or panel
+        for case in cases:
+            if case.label != self.label or (panel and case.panel != panel):
+                continue
+            if self.x is not None and case.x != self.x:
+                continue
+            by_step = scores(case.runs, goal, self.component)
+            steps = [step for step in by_step if step >= self.through * max(by_step)]
+            return by_step[min(steps)] if steps else None
+        return None
+
+    def __str__(self) -> str:
+        parts = [self.label, self.component if self.component != "agent" else "", self.panel]
+        parts.append("" if self.x is None else f"{self.x:g}")
+        return ", ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far one side is above another: the mean over seeds, and its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    evidence: str
+    nothing: bool  # neither has learnt anything worth comparing
+
+
+def difference(
+    cases: Sequence[Trained], upper: Side, lower: Side, panel: str, goal: str, margin: float
+) -> Difference | None:
+    found = [side.scores(cases, panel, goal) for side in (upper, lower)]
+    if any(table is None for table in found):
+        return None
+    one, other = (table.mean(axis=1) for table in found)
+    low, high = welch_interval(one, other)
+    mean = float(one.mean() - other.mean())
+    evidence = f"{upper} {one.mean():.3f}, {lower} {other.mean():.3f}; difference {mean:+.3f}"
+    known = "of a single seed" if np.isnan(low) else f"(95 %: {low:+.3f} to {high:+.3f})"
+    nothing = max(one.mean(), other.mean()) <= margin
+    return Difference(mean, low, high, f"{evidence} {known}", nothing)
+
+
+NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
+
+
+@dataclass(frozen=True)
+class Above:
+    """The upper side's mean success is above the lower's, or not below it by more than a margin."""
+
+    text: str
+    upper: Side
+    lower: Side
+    panel: str = ""
+    goal: str = ""
+    margin: float = 0.0
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        found = difference(cases, self.upper, self.lower, self.panel, self.goal, self.margin)
+        if found is None:
+            return NOT_TRAINED
+        if found.nothing or np.isnan(found.low):
+            return Judgement("cannot say", found.evidence)
+        if found.low > -self.margin:
+            return Judgement("supported", found.evidence)
+        verdict = "contradicted" if found.high < -self.margin else "cannot say"
+        return Judgement(verdict, found.evidence)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Both sides differ by no more than a margin, either way."""
+
+    text: str
+    one: Side
+    other: Side
+    panel: str = ""
+    goal: str = ""
+    margin: float = 0.1
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        found = difference(cases, self.one, self.other, self.panel, self.goal, self.margin)
+        if found is None:
+            return NOT_TRAINED
+        if found.nothing or np.isnan(found.low):
+            return Judgement("cannot say", found.evidence)
+        if -self.margin < found.low and found.high < self.margin:
+            return Judgement("supported", found.evidence)
+        apart = found.low > self.margin or found.high < -self.margin
+        return Judgement("contradicted" if apart else "cannot say", found.evidence)
+
+
+@dataclass(frozen=True)
+class Best:
+    """One label's mean success is above every other's of its panel."""
+
+    text: str
+    label: str
+    panel: str
+    goal: str = ""
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        rivals = [c.label for c in cases if c.panel == self.panel and c.label != self.label]
+        found = [
+            Above("", Side(self.label), Side(rival), self.panel, self.goal).judge(cases)
+            for rival in rivals
+        ]
+        if not found:
+            return NOT_TRAINED
+        verdicts = [one.verdict for one in found]
+        for verdict in ("contradicted", "cannot say", "supported"):  # the weakest link
+            if verdict in verdicts:
+                return Judgement(verdict, found[verdicts.index(verdict)].evidence)
+        raise AssertionError
+
+
+@dataclass(frozen=True)
+class Among:
+    """One component is ahead of the other among the goals of high, or of low, success."""
+
+    text: str
+    label: str
+    upper: str  # component
+    lower: str
+    panel: str
+    high: bool  # goals at which the better of both is at 0.5 or more; else below, but not at 0
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        sides = [Side(self.label, component=part) for part in (self.upper, self.lower)]
+        found = [side.scores(cases, self.panel, "") for side in sides]
+        if any(table is None for table in found):
+            return NOT_TRAINED
+        better = np.maximum(*(table.mean(axis=0) for table in found))  # [G]
+        chosen = better >= 0.5 if self.high else (better > 0) & (better < 0.5)
+        if not chosen.any():
+            return Judgement("cannot say", "there are no such goals")
+        one, other = (table[:, chosen].mean(axis=1) for table in found)
+        low, high = welch_interval(one, other)
+        evidence = (
+            f"{chosen.sum()} goals: {self.upper} {one.mean():.3f}, {self.lower} {other.mean():.3f}"
+        )
+        if np.isnan(low):
+            return Judgement("cannot say", f"{evidence}, of a single seed")
+        evidence += f"; difference {low:+.3f} to {high:+.3f} (95 %)"
+        if low > 0:
+            return Judgement("supported", evidence)
+        return Judgement("contradicted" if high < 0 else "cannot say", evidence)

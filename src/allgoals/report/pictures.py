@@ -1,0 +1,321 @@
+"""Pictures of a study: each is a table of numbers first, and then a drawing of that table.
+
+The table is what is tested, exported and put beside the drawing; a drawing reads nothing else.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from allgoals.report.figures import COLOURS, LOOK, short_count, styles
+from allgoals.report.load import Run
+from allgoals.report.statistics import (
+    interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
+    standard_error,
+    stratified_interval,
+)
+
+Row = dict[str, str | int | float]
+PER_LINE = 3  # panels side by side
+SMALL_PER_LINE = 6
+ERRORS = (
+    "Lines: mean over seeds. Bands: one standard error, drawn where there are two seeds or more."
+)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A case of a study with the runs that were made of it."""
+
+    label: str
+    panel: str
+    x: float
+    runs: tuple[Run, ...]  # one per seed
+
+
+class Picture(Protocol):
+    name: str  # of its files
+    title: str
+
+    @property
+    def note(self) -> str: ...  # how to read it
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]: ...
+
+    def draw(self, rows: list[Row]) -> Figure: ...
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Success against steps: a panel per task, a line per case, one standard error around it."""
+
+    name: str
+    title: str
+    goals: tuple[str, ...] = ()  # a panel for each of these; or one for the mean over all goals
+    components: tuple[str, ...] = ("agent",)
+    task: str = ""  # this one alone
+    note: str = ERRORS
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        return [
+            {"panel": panel, "label": label, "steps": step, **summary(table)}
+            for case in cases
+            if self.task in ("", case.panel)
+            for goal in self.goals or ("",)
+            for component in self.components
+            for panel, label in [self._place(case, goal, component)]
+            for step, table in scores(case.runs, goal, component).items()
+        ]
+
+    def _place(self, case: Trained, goal: str, component: str) -> tuple[str, str]:
+        """In which panel a line is drawn, and what it is called."""
+        panel = f"{case.panel}: {goal}" if goal else case.panel
+        alone = len(self.components) == 1
+        return panel, case.label if alone else f"{case.label}, {component}"
+
+    def draw(self, rows: list[Row]) -> Figure:
+        return draw_lines(rows, "steps", "environment steps", small=len(self.goals) > PER_LINE)
+
+
+@dataclass(frozen=True)
+class OverParameter:
+    """The last success against a parameter: a line per label."""
+
+    name: str
+    title: str
+    parameter: str
+    goal: str = ""  # or the mean over all goals
+    note: str = ERRORS
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        return [
+            {"panel": case.panel, "label": case.label, "x": case.x, **summary(table)}
+            for case in cases
+            if (table := last(scores(case.runs, self.goal))) is not None
+        ]
+
+    def draw(self, rows: list[Row]) -> Figure:
+        return draw_lines(rows, "x", self.parameter)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The last success of every goal by each component of a dual agent, best goals first."""
+
+    name: str
+    title: str
+    components: tuple[str, ...] = ("leo", "uvfa")
+    task: str = ""  # this one alone
+    at: int | None = None  # the first evaluation from this step on; the last by default
+    note: str = "Each component acting alone, mean over seeds."
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        chosen = [case for case in cases if self.task in ("", case.panel)]
+        found = [row for case in chosen for row in self._of(case)]
+        return sorted(found, key=lambda row: -max(row[c] for c in self.components))
+
+    def _of(self, case: Trained) -> Iterator[Row]:
+        for goal in goal_names(case.runs):
+            means = {c: since(scores(case.runs, goal, c), self.at) for c in self.components}
+            if all(table is not None for table in means.values()):
+                rates = {c: float(np.mean(table)) for c, table in means.items()}
+                yield {"panel": case.panel, "label": case.label, "goal": goal, **rates}
+
+    def draw(self, rows: list[Row]) -> Figure:
+        figure, axes = tall_figure(len(rows), 0.16)
+        height = 0.8 / len(self.components)
+        place = np.arange(len(rows))
+        for i, (component, look) in enumerate(zip(self.components, styles(9), strict=False)):
+            rates = [row[component] for row in rows]
+            axes.barh(place + i * height, rates, height, color=look.colour, label=component)
+        axes.set_yticks(place, [str(row["goal"]) for row in rows], fontsize=6)
+        axes.set(xlabel="success", ylim=(len(rows), -1))
+        axes.legend(frameon=False)
+        return figure
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The last success of every case, the best first."""
+
+    name: str
+    title: str
+    note: str = "Mean over seeds and goals at the last evaluation; whiskers: one standard error."
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        rows = [
+            {"panel": case.panel, "label": case.label, **summary(table)}
+            for case in cases
+            if (table := last(scores(case.runs))) is not None
+        ]
+        return sorted(rows, key=lambda row: -row["mean"])
+
+    def draw(self, rows: list[Row]) -> Figure:
+        figure, axes = tall_figure(len(rows), 0.24)
+        errors = np.nan_to_num([row["error"] for row in rows])
+        place = np.arange(len(rows))
+        axes.barh(place, [row["mean"] for row in rows], xerr=errors, color=COLOURS[0], capsize=2)
+        axes.set_yticks(place, [str(row["label"]) for row in rows])
+        axes.set(xlabel="success", ylim=(len(rows), -1))
+        return figure
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """The share of goals and seeds whose last success is above each threshold."""
+
+    name: str
+    title: str
+    note: str = "Higher is better everywhere; the area below a line is its mean success."
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        thresholds = np.linspace(0, 1, 21)
+        return [
+            {"panel": case.panel, "label": case.label, "x": float(t), "n": len(table),
+             "mean": float(share), "error": math.nan}
+            for case in cases
+            if (table := last(scores(case.runs))) is not None
+            for t, share in zip(thresholds, performance_profile(table, thresholds), strict=True)
+        ]  # fmt: skip
+
+    def draw(self, rows: list[Row]) -> Figure:
+        return draw_lines(rows, "x", "success above", y_label="share of goals and seeds")
+
+
+@dataclass(frozen=True)
+class Improvements:
+    """How likely each case is to be above each other on a goal and seeds drawn at random."""
+
+    name: str
+    title: str
+    note: str = (
+        "A tie counts half. Whiskers: 95 % stratified bootstrap over seeds, from two seeds on."
+    )
+
+    def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        found = [(case, last(scores(case.runs))) for case in cases]
+        return [
+            self._row(one, ours, other, theirs)
+            for i, (one, ours) in enumerate(found)
+            for other, theirs in found[:i]
+            if one.panel == other.panel and ours is not None and theirs is not None
+        ]
+
+    def _row(self, one: Trained, ours: np.ndarray, other: Trained, theirs: np.ndarray) -> Row:
+        low, high = stratified_interval(probability_of_improvement, ours, theirs)
+        chance = probability_of_improvement(ours, theirs)
+        row = {"panel": one.panel, "label": one.label, "over": other.label, "chance": chance}
+        return {**row, "low": low, "high": high}
+
+    def draw(self, rows: list[Row]) -> Figure:
+        figure, axes = tall_figure(len(rows), 0.2)
+        place = np.arange(len(rows))
+        chance, low, high = (np.array([r[k] for r in rows]) for k in ("chance", "low", "high"))
+        ends = np.nan_to_num([chance - low, high - chance]) if rows else None
+        axes.errorbar(chance, place, xerr=ends, fmt="o", color=COLOURS[0], markersize=4, capsize=2)
+        axes.axvline(0.5, color="#888888", dashes=(4, 2))
+        several = len({row["panel"] for row in rows}) > 1
+        names = [f"{r['label']} over {r['over']}" + f", {r['panel']}" * several for r in rows]
+        axes.set_yticks(place, names, fontsize=7)
+        axes.set(xlabel="probability of improvement", ylim=(len(rows), -1), xlim=(0, 1))
+        return figure
+
+
+def tall_figure(rows: int, each: float):
+    """Rows one below the other."""
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(8, 1 + each * max(1, rows)), layout="constrained")
+        return figure, figure.add_subplot()
+
+
+def goal_names(runs: Iterable[Run]) -> tuple[str, ...]:
+    return next((run.goals.names for run in runs if run.goals), ())
+
+
+def scores(runs: Iterable[Run], goal: str = "", component: str = "agent") -> dict[int, np.ndarray]:
+    """By step, the success of every run that was evaluated there: [seeds, goals].
+
+    Of one goal, or of all that can be reached; the goal may be missing.
+    """
+    found: dict[int, list[np.ndarray]] = {}
+    for run in runs:
+        chosen = _columns(run, goal)
+        for step, one in run.evaluations.items() if chosen.size else ():
+            if component in one.success:
+                found.setdefault(step, []).append(one.success[component][chosen])
+    return {step: np.stack(found[step]) for step in sorted(found)}
+
+
+def _columns(run: Run, goal: str) -> np.ndarray:
+    if run.goals is None:
+        return np.empty(0, int)
+    names = np.array(run.goals.names)
+    return np.flatnonzero(names == goal if goal else run.goals.reachable)
+
+
+def last(by_step: dict[int, np.ndarray]) -> np.ndarray | None:
+    return by_step[max(by_step)] if by_step else None
+
+
+def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None:
+    """The first from a step on, or the last."""
+    found = [one for one in by_step if step is not None and one >= step]
+    return by_step[min(found)] if found else last(by_step)
+
+
+def summary(table: np.ndarray) -> dict[str, float]:
+    """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %."""
+    means = table.mean(axis=1)
+    several = table.shape[1] > 1  # goals: the middle half of one goal's few seeds says nothing
+    low, high = stratified_interval(interquartile_mean, table) if several else (math.nan, math.nan)
+    return {
+        "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
+        "iqm": interquartile_mean(table), "low": low, "high": high,
+    }  # fmt: skip
+
+
+def draw_lines(
+    rows: list[Row], x: str, x_label: str, small: bool = False, y_label: str = "success"
+) -> Figure:
+    """A panel for each, a line for each label, one standard error around it."""
+    panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
+    labels = list(dict.fromkeys(str(row["label"]) for row in rows))
+    looks = dict(zip(labels, styles(len(labels)), strict=True))
+    across = min(max(1, len(panels)), SMALL_PER_LINE if small else PER_LINE)
+    down = max(1, math.ceil(len(panels) / across))
+    width, height = (2.0, 1.7) if small else (4.2, 3.0) if across > 1 else (7.0, 3.4)
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(width * across, height * down + 0.4), layout="constrained")
+        grid = figure.subplots(down, across, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        for label in labels:
+            _line(axes, [r for r in rows if (r["panel"], r["label"]) == (panel, label)], x, looks)
+        axes.set_title(panel, fontsize=6 if small else 9)
+        axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
+        axes.set_ylim(bottom=0)
+    figure.supxlabel(x_label, fontsize=9)
+    figure.supylabel(y_label, fontsize=9)
+    handles, names = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def _line(axes, rows: list[Row], x: str, looks: dict) -> None:
+    if not rows:
+        return
+    look = looks[rows[0]["label"]]
+    at = [row[x] for row in rows]
+    mean, error = (np.array([row[key] for row in rows], float) for key in ("mean", "error"))
+    dashes = (0, look.dashes) if look.dashes else "solid"
+    axes.plot(at, mean, "o", linestyle=dashes, color=look.colour, markersize=3,
+              label=rows[0]["label"])  # fmt: skip
+    axes.fill_between(at, mean - error, mean + error, color=look.colour, alpha=0.18, linewidth=0)

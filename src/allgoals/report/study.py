@@ -1,0 +1,143 @@
+"""A study's report: its pictures, the numbers behind them as files, claims judged, every run."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from allgoals.report.claims import Judgement
+from allgoals.report.figures import LOOK, inline_svg
+from allgoals.report.load import Run
+from allgoals.report.page import fill, write_page
+from allgoals.report.pictures import Picture, Row, Trained
+from allgoals.runs.directory import write_bytes
+
+MOST_ROWS = 500  # of a table on the page; its file has all
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page says of its study."""
+
+    name: str
+    paper: str
+    about: str
+    budget: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    text: str
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture with the numbers behind it."""
+
+    name: str
+    title: str
+    note: str
+    rows: list[Row]
+    figure: Figure | None = None  # or a table alone
+
+    @property
+    def svg(self) -> Markup | None:
+        return inline_svg(self.figure) if self.figure else None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    @property
+    def numeric(self) -> list[bool]:
+        return [not any(isinstance(r.get(c), str) for r in self.rows) for c in self.columns]
+
+
+def write_study(
+    folder: Path,
+    shown: Shown,
+    cases: Sequence[Trained],
+    pictures: Sequence[Picture],
+    judged: Sequence[Judged],
+    how: str,
+) -> Path:
+    """The page in a folder, and its pictures and tables as files beside it."""
+    drawn = [draw(picture, cases) for picture in pictures]
+    runs = list({run.path: run for case in cases for run in case.runs}.values())
+    return write_findings(folder, shown, drawn, judged, how, runs)
+
+
+def write_findings(
+    folder: Path,
+    shown: Shown,
+    drawn: Sequence[Drawn],
+    judged: Sequence[Judged],
+    how: str,  # claims were judged
+    runs: list[Run],
+) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in drawn:
+        if one.figure:
+            export_figure(folder, one.name, one.figure)
+        export_table(folder / one.name, one.rows, one.columns)
+    goals = goal_table(runs)
+    export_table(folder / "goals", goals, list(goals[0]) if goals else [])
+    page = fill(
+        "study.html", runs, shown=shown, drawn=drawn, judged=judged, how=how, most_rows=MOST_ROWS
+    )  # fmt: skip
+    write_page(folder / "report.html", page)
+    return folder / "report.html"
+
+
+def draw(picture: Picture, cases: Sequence[Trained]) -> Drawn:
+    rows = picture.rows(cases)
+    note = picture.note if rows else "Nothing to draw yet."
+    return Drawn(picture.name, picture.title, note, rows, picture.draw(rows))
+
+
+def goal_table(runs: Sequence[Run]) -> list[Row]:
+    """Every run's last success at every goal."""
+    return [
+        {
+            "task": run.config["task"], "algorithm": run.config["name"], "run": str(run.path),
+            "seed": run.seed, "steps": run.last.steps, "component": component, "goal": goal,
+            "success": float(rate),
+        }
+        for run in runs if run.last and run.goals
+        for component, rates in run.last.success.items()
+        for goal, rate in zip(run.goals.names, rates, strict=True)
+    ]  # fmt: skip
+
+
+def export_figure(folder: Path, name: str, figure: Figure) -> None:
+    for kind in ("svg", "pdf"):
+        file = io.BytesIO()
+        with matplotlib.rc_context(LOOK | {"svg.hashsalt": "allgoals"}):
+            metadata = {"Date": None} if kind == "svg" else {"CreationDate": None}
+            figure.savefig(file, format=kind, metadata=metadata)
+        write_bytes(folder / f"{name}.{kind}", file.getvalue())
+
+
+def export_table(path: Path, rows: list[Row], columns: list[str]) -> None:
+    """As CSV and, where pyarrow is installed, as Parquet."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_bytes(path.with_suffix(".csv"), text.getvalue().encode())
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        return
+    file: Any = io.BytesIO()
+    parquet.write_table(arrow.table({c: [row.get(c) for row in rows] for c in columns}), file)
+    write_bytes(path.with_suffix(".parquet"), file.getvalue())

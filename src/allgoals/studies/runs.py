@@ -1,0 +1,71 @@
+"""A study of runs: cases trained with every seed, then drawn, compared and judged."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+
+from allgoals.report.load import load_run
+from allgoals.report.pictures import Trained
+from allgoals.report.study import Judged, Shown, write_study
+from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs
+from allgoals.studies.types import Budget, Case, Declared, Desk
+from allgoals.validation import build_task
+
+BY_SEEDS = (
+    "Supported or contradicted: the 95 % interval over seeds of a difference (Welch's) lies on one"
+    " side. This is said of the budget of this page; the paper's claims are about runs of a billion"
+    " steps, or of 50 million in the ant mazes."
+)
+
+
+@dataclass(frozen=True)
+class RunStudy:
+    name: str
+    paper: str
+    about: str
+    declared: Declared
+    of_goal: Callable[[str], Declared] | None = None  # where a goal can be chosen
+
+    def check(self, desk: Desk) -> None:
+        for job in jobs(self.cases(desk.budget), desk):
+            job.check()
+
+    def work(self, desk: Desk) -> None:
+        carry_out(self._jobs(desk), desk)
+
+    def write(self, desk: Desk) -> Path:
+        cases = [trained(case, desk) for case in self.cases(desk.budget)]
+        return write_study(
+            desk.folder(self.name),
+            Shown(self.name, self.paper, self.about, desk.budget, desk.command),
+            cases,
+            self.declared.pictures(desk.budget),
+            [Judged(one.text, one.judge(cases)) for one in self.declared.claims(desk.budget)],
+            BY_SEEDS,
+        )
+
+    def goals(self, budget: Budget) -> list[str]:
+        """Names of the goals that its runs have."""
+        found = [build_task(case.experiment).goals.names for case in self.cases(budget)]
+        return list(dict.fromkeys(name for names in found for name in names))
+
+    def cases(self, budget: Budget) -> list[Case]:
+        return list(self.declared.cases(budget))
+
+    def _jobs(self, desk: Desk) -> list[Job] | list[Job | Group]:
+        cases = self.cases(desk.budget)
+        return groups(cases, desk) if _together(desk) else jobs(cases, desk)
+
+
+def _together(desk: Desk) -> bool:
+    """On a processor several runs in one program are no faster than one after another."""
+    return jax.default_backend() != "cpu" if desk.together is None else desk.together
+
+
+def trained(case: Case, desk: Desk) -> Trained:
+    """The case with the runs that were made of it so far."""
+    paths = [desk.runs / case.folder / f"seed-{seed}" for seed in range(desk.seeds)]
+    runs = tuple(load_run(path) for path in paths if (path / "config.json").exists())
+    return Trained(case.label, case.panel, case.x, runs)

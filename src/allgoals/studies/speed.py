@@ -1,0 +1,165 @@
+"""A study that trains nothing to its end: how fast the methods are, in one process."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from allgoals.bench import goals as growing
+from allgoals.bench import throughput
+from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
+from allgoals.report.claims import Judgement, Verdict
+from allgoals.report.figures import COLOURS, LOOK
+from allgoals.report.pictures import Row
+from allgoals.report.study import Drawn, Judged, Shown, write_findings
+from allgoals.runs.cache import enable_compile_cache
+from allgoals.runs.directory import RunDirectory, read_json
+from allgoals.runs.environment import describe_environment
+from allgoals.studies.budgets import LABELS
+from allgoals.studies.types import Budget, Desk
+
+NAIVE = "naive all-goals relabelling"
+NOTE = (
+    "Collecting and learning together, the median of some rounds; whiskers: their range. Naive"
+    " relabelling is measured at few goals and drawn out along a line, since it makes as many rows"
+    " as there are goals."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured at a budget."""
+
+    task: str
+    sizes: ThroughputSizes
+    few: tuple[int, int]  # goals at which naive relabelling is measured
+    goals: int  # to which it is drawn out
+    repeats: int
+
+
+@dataclass(frozen=True)
+class SpeedStudy:
+    name: str
+    paper: str
+    about: str
+    methods: tuple[str, ...]
+    measured: dict[Budget, Measured]
+    slowdown: float  # of LEO against PQN, as the paper has it
+    factor: float  # of naive relabelling against LEO
+
+    def check(self, desk: Desk) -> None: ...
+
+    def work(self, desk: Desk) -> None:
+        """Measures, unless that was done."""
+        folder = RunDirectory(desk.folder(self.name))
+        if (folder.path / "speed.json").exists():
+            return
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.lock()
+        try:
+            enable_compile_cache()
+            rows = list(self._measure(self.measured[desk.budget], desk))
+            folder.write("speed.json", {"rows": rows, "machine": describe_environment()})
+        finally:
+            folder.unlock()
+
+    def _measure(self, what: Measured, desk: Desk) -> Iterator[Row]:
+        sizes = what.sizes
+        for one in throughput.measure(
+            what.task, list(self.methods), sizes, what.repeats, desk.say
+        ):  # fmt: skip
+            whole = one.whole
+            yield {"label": LABELS[one.algorithm], "steps_per_second": whole.median,
+                   "low": whole.low, "high": whole.high, "extrapolated": 0}  # fmt: skip
+        same = GoalsSizes(
+            what.task, sizes.num_envs, sizes.num_steps, sizes.epochs, sizes.width, sizes.layers
+        )
+        for timing in growing.naive_relabelling(what.few, what.goals, same, what.repeats):
+            desk.say(f"{NAIVE}, {timing.goals} goals: {timing.seconds:.2f} s per update")
+        speed = timing.steps_per_second
+        yield {"label": NAIVE, "steps_per_second": speed, "low": speed, "high": speed,
+               "extrapolated": 1}  # fmt: skip
+
+    def write(self, desk: Desk) -> Path:
+        folder = desk.folder(self.name)
+        measured = read_json(folder / "speed.json")
+        rows = with_factors(measured["rows"])
+        what, machine = self.measured[desk.budget], measured["machine"]
+        title = f"Steps per second on {what.task}, {what.goals} goals"
+        on = f" {', '.join(machine['devices'])}; {machine['platform']}."
+        drawn = Drawn("speed", title, NOTE + on, rows, draw(rows))
+        shown = Shown(self.name, self.paper, self.about, desk.budget, desk.command)
+        return write_findings(folder, shown, [drawn], self.judged(rows), BY_ROUNDS, [])
+
+    def judged(self, rows: list[Row]) -> list[Judged]:
+        """The paper's two ratios beside ours."""
+        by_label = {row["label"]: row for row in rows}
+        leo, pqn, naive = (by_label[name] for name in ("LEO", "PQN", NAIVE))
+        slower = [1 - ratio for ratio in _ratios(leo, pqn)]
+        faster = _ratios(leo, naive)
+        return [
+            Judged(
+                f"LEO is at most {self.slowdown:.0%} slower than learning about one goal",
+                Judgement(
+                    _verdict(self.slowdown - slower[1], self.slowdown - slower[2]),
+                    f"{slower[0]:.0%} slower than PQN ({slower[2]:.0%} to {slower[1]:.0%})",
+                ),
+            ),
+            Judged(
+                f"LEO is at least {self.factor:.0f} times as fast as naive relabelling",
+                Judgement(
+                    _verdict(faster[1] - self.factor, faster[2] - self.factor),
+                    f"{faster[0]:.0f} times ({faster[1]:.0f} to {faster[2]:.0f}), extrapolated",
+                ),
+            ),
+        ]
+
+
+BY_ROUNDS = (
+    "Supported or contradicted: all rounds of the measurement agree. Speeds are of this machine;"
+    " the paper's are of a GPU."
+)
+
+
+def with_factors(rows: list[Row]) -> list[Row]:
+    """How many times as fast as PQN, and as naive relabelling."""
+    speed = {row["label"]: row["steps_per_second"] for row in rows}
+    return [
+        {**row, "of_pqn": row["steps_per_second"] / speed["PQN"],
+         "of_naive": row["steps_per_second"] / speed[NAIVE]}
+        for row in rows
+    ]  # fmt: skip
+
+
+def _ratios(one: Row, other: Row) -> tuple[float, float, float]:
+    """Of medians, and the least and the most that the rounds allow."""
+    return (
+        one["steps_per_second"] / other["steps_per_second"],
+        one["low"] / other["high"],
+        one["high"] / other["low"],
+    )
+
+
+def _verdict(least: float, most: float) -> Verdict:
+    if least >= 0:
+        return "supported"
+    return "contradicted" if most < 0 else "cannot say"
+
+
+def draw(rows: list[Row]) -> Figure:
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(7, 0.8 + 0.3 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+    names = [str(row["label"]) for row in rows][::-1]
+    middle, low, high = (
+        [float(row[key]) for row in rows][::-1] for key in ("steps_per_second", "low", "high")
+    )
+    ends = [
+        [m - e for m, e in zip(middle, low, strict=True)],
+        [e - m for m, e in zip(middle, high, strict=True)],
+    ]
+    axes.barh(names, middle, xerr=ends, color=COLOURS[0], capsize=2)
+    axes.set(xscale="log", xlabel="steps per second")
+    return figure

@@ -1,0 +1,169 @@
+"""A random sweep over sets of values: which value of each hyperparameter is best."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from allgoals.errors import NumericalError, UsageError
+from allgoals.experiment import Experiment
+from allgoals.report.figures import COLOURS, LOOK
+from allgoals.report.load import load_run
+from allgoals.report.pictures import Row
+from allgoals.report.study import Drawn, Shown, write_findings
+from allgoals.runs.directory import RunDirectory
+from allgoals.studies.jobs import Job
+from allgoals.studies.trials import Finished, Space, Trials
+from allgoals.studies.types import Budget, Desk
+
+PER_LINE = 4
+
+
+@dataclass(frozen=True)
+class Sweep:
+    name: str
+    paper: str
+    about: str
+    base: Callable[[Budget], Experiment]
+    space: Space  # values by dotted name of a field
+    best: dict[str, Any]  # what the paper chose
+    trials: dict[Budget, int]
+
+    def check(self, desk: Desk) -> None:
+        if desk.storage is None:
+            desk.folder(self.name).mkdir(parents=True, exist_ok=True)
+        self._trials(desk).study  # noqa: B018 (connects, and complains if it cannot)
+
+    def work(self, desk: Desk) -> None:
+        self._trials(desk).work(partial(self.evaluate, desk))
+
+    def evaluate(self, desk: Desk, index: int, chosen: dict[str, Any]) -> float:
+        """The mean success at the end of trial `index`; 0 for one that diverged."""
+        path = self._path(desk, index)
+        job = Job(f"{self.name}, trial {index}", path, self._experiment(desk, chosen))
+        job.check()
+        desk.say(f"trial {index + 1} of {self.trials[desk.budget]}: {_words(chosen)}")
+        try:
+            job.work(desk)
+        except NumericalError:
+            return 0.0
+        return RunDirectory(path).read("summary.json")["evaluation"]["agent"]
+
+    def write(self, desk: Desk) -> Path:
+        done = self._trials(desk).finished()
+        if not done:
+            raise UsageError(f"{self.name}: no trial is finished yet")
+        top = max(done, key=lambda one: one.value)
+        tables = (self.by_value(done), [self._row(one, desk) for one in done])
+        drawn = [
+            Drawn("values", "Success by value of each hyperparameter", VALUES, tables[0],
+                  draw_values(tables[0])),
+            Drawn("choices", "The best value of each hyperparameter", CHOICES,
+                  self.choices(tables[0], top)),
+            Drawn("trials", "Trials in order of success", "", tables[1], draw_trials(done)),
+        ]  # fmt: skip
+        shown = Shown(
+            self.name, self.paper, f"{self.about} The best trial is {top.index}:"
+            f" {_words(top.parameters)}, success {top.value:.3f}.", desk.budget, desk.command,
+        )  # fmt: skip
+        run = self._path(desk, top.index)
+        runs = [load_run(run)] if (run / "config.json").exists() else []  # or on another machine
+        return write_findings(desk.folder(self.name), shown, drawn, [], "", runs)
+
+    def by_value(self, done: list[Finished]) -> list[Row]:
+        """Mean and best success of the trials with each value."""
+        return [
+            {"parameter": name, "value": str(value), "n": len(found),
+             "mean": float(np.mean(found)) if found else float("nan"),
+             "best": max(found, default=float("nan")),
+             "paper": str(self.best.get(name)) == str(value)}
+            for name, values in self.space.items() for value in values
+            for found in [[one.value for one in done if one.parameters[name] == value]]
+        ]  # fmt: skip
+
+    def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
+        """The value with the best mean, the best trial's, and the paper's."""
+        return [
+            {"parameter": name, "best_mean": _best(by_value, name),
+             "best_trial": str(top.parameters[name]), "paper": str(self.best[name])}
+            for name in self.space
+        ]  # fmt: skip
+
+    def _row(self, one: Finished, desk: Desk) -> Row:
+        return {
+            "trial": one.index, "success": one.value,
+            **{name: str(value) for name, value in one.parameters.items()},
+            "run": str(self._path(desk, one.index)),
+        }  # fmt: skip
+
+    def _trials(self, desk: Desk) -> Trials:
+        url = desk.storage or f"sqlite:///{desk.folder(self.name) / 'trials.db'}"
+        return Trials(url, f"{self.name}-{desk.budget}", self.space, self.trials[desk.budget])
+
+    def _path(self, desk: Desk, index: int) -> Path:
+        return desk.folder(self.name) / "trials" / f"{index:03}"
+
+    def _experiment(self, desk: Desk, chosen: dict[str, Any]) -> Experiment:
+        experiment = self.base(desk.budget)
+        for name, value in chosen.items():
+            experiment = changed(experiment, name.split("."), value)
+        return experiment
+
+
+VALUES = (
+    "Bars: mean success of the trials with a value; dots: the best of them."
+    " Dark: the paper's choice."
+)
+
+
+CHOICES = "By the mean of its trials, in the best trial, and in the paper."
+
+
+def _best(by_value: list[Row], name: str) -> str:
+    tried = [row for row in by_value if row["parameter"] == name and row["n"]]
+    return str(max(tried, key=lambda row: row["mean"])["value"])
+
+
+def changed(record: Any, path: list[str], value: Any) -> Any:
+    """A nested record with one field changed."""
+    name, *rest = path
+    return replace(record, **{name: changed(getattr(record, name), rest, value) if rest else value})
+
+
+def _words(chosen: dict[str, Any]) -> str:
+    return ", ".join(f"{name.split('.')[-1]} {value}" for name, value in chosen.items())
+
+
+def draw_values(rows: list[Row]) -> Figure:
+    names = list(dict.fromkeys(str(row["parameter"]) for row in rows))
+    down = -(-len(names) // PER_LINE)
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(2.6 * PER_LINE, 2.1 * down), layout="constrained")
+        grid = figure.subplots(down, PER_LINE, squeeze=False, sharey=True)
+    for axes in grid.flat[len(names) :]:
+        axes.remove()
+    for axes, name in zip(grid.flat, names, strict=False):
+        of = [row for row in rows if row["parameter"] == name]
+        colours = [COLOURS[0] if row["paper"] else COLOURS[5] for row in of]
+        place = np.arange(len(of))
+        axes.bar(place, np.nan_to_num([row["mean"] for row in of]), color=colours)
+        axes.plot(place, [row["best"] for row in of], "o", color="#333333", markersize=3)
+        axes.set_xticks(place, [str(row["value"]) for row in of], fontsize=7)
+        axes.set_title(name.removeprefix("algorithm."), fontsize=8)
+    return figure
+
+
+def draw_trials(done: list[Finished]) -> Figure:
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(7, 2.6), layout="constrained")
+        axes = figure.add_subplot()
+    axes.plot(
+        sorted((one.value for one in done), reverse=True), "o", color=COLOURS[0], markersize=3
+    )
+    axes.set(xlabel="rank", ylabel="success", ylim=0)
+    return figure

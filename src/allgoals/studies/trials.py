@@ -1,0 +1,162 @@
+"""Trials of a sweep, shared by any number of workers through a database.
+
+Trial i has the same parameters whoever takes it, so what the database decides is only who does.
+Every claim is a trial of optuna's, created with its index; of two claims to one index the earlier
+counts. A worker shows that it lives by counting in its claim; where others see no change for
+`grace` seconds, the claim fails and the index is free again. So each index is finished once.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from allgoals.errors import RunInUse, UsageError
+
+Space = dict[str, tuple]  # values of every parameter
+PATIENCE = 0.5  # seconds between looks at what others do
+INSTALL = "sweeps need optuna: pip install 'allgoals[studies]'"
+
+
+def parameters(space: Space, index: int, seed: int = 0) -> dict[str, Any]:
+    """What trial `index` is about: every value as likely as any other."""
+    random = np.random.default_rng([seed, index])
+    return {name: values[random.integers(len(values))] for name, values in space.items()}
+
+
+@dataclass(frozen=True)
+class Finished:
+    index: int
+    parameters: dict[str, Any]
+    value: float
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of one sweep in a database."""
+
+    storage: str  # URL
+    name: str
+    space: Space
+    count: int
+    grace: float = 60.0  # seconds without a sign of life after which a worker counts as dead
+    _signs: dict[int, tuple[Any, float]] = field(default_factory=dict)  # last seen, and when
+
+    @cached_property
+    def study(self):
+        try:
+            import optuna
+        except ImportError:
+            raise UsageError(INSTALL) from None
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        patient = {"connect_args": {"timeout": 60}} if self.storage.startswith("sqlite") else {}
+        try:
+            storage = optuna.storages.RDBStorage(self.storage, engine_kwargs=patient)
+            return optuna.create_study(
+                storage=storage, study_name=self.name, direction="maximize", load_if_exists=True
+            )
+        except (ImportError, ValueError, RuntimeError) as error:  # of a driver or of the URL
+            raise UsageError(f"--storage {self.storage}: {error}") from None
+        except Exception as error:  # the database's own, of which there is no end
+            first = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UsageError(f"--storage {self.storage}: {first}") from None
+
+    def work(self, evaluate: Callable[[int, dict[str, Any]], float]) -> None:
+        """Takes trials that nobody has, until all are finished."""
+        while missing := self._missing():
+            self._bury_the_dead()
+            self._offer(missing)
+            if not self._in_state("WAITING") or not self._take(evaluate):
+                time.sleep(PATIENCE)
+
+    def finished(self) -> list[Finished]:
+        """One per index, in order."""
+        found = {
+            trial.user_attrs["index"]: trial for trial in reversed(self._in_state("COMPLETE"))
+        }  # of two the earlier
+        return [Finished(i, dict(found[i].params), found[i].value) for i in sorted(found)]
+
+    def _missing(self) -> set[int]:
+        return set(range(self.count)) - {one.index for one in self.finished()}
+
+    def _in_state(self, *names: str) -> list:
+        from optuna.trial import TrialState
+
+        states = [TrialState[name] for name in names]
+        found = self.study.get_trials(deepcopy=False, states=states)
+        return [trial for trial in found if "index" in trial.user_attrs]
+
+    def _offer(self, missing: set[int]) -> None:
+        """Every index that is neither finished nor claimed gets a trial that waits."""
+        claimed = {trial.user_attrs["index"] for trial in self._in_state("WAITING", "RUNNING")}
+        for index in sorted(missing - claimed):
+            chosen = parameters(self.space, index)
+            self.study.enqueue_trial(chosen, user_attrs={"index": index})
+
+    def _take(self, evaluate: Callable[[int, dict[str, Any]], float]) -> bool:
+        """Claims a trial that waits and carries it out; false if it is another's."""
+        from optuna.trial import TrialState
+
+        trial = self.study.ask()
+        index = trial.user_attrs.get("index")
+        if index is None or self._is_late(trial.number, index):
+            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            return False
+        chosen = {name: trial.suggest_categorical(name, of) for name, of in self.space.items()}
+        try:
+            with _alive(trial, self.grace / 4):
+                value = evaluate(index, chosen)
+        except RunInUse:  # by a worker that was thought dead
+            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            return False
+        except BaseException:
+            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            raise
+        self.study.tell(trial, value, skip_if_finished=True)
+        return True
+
+    def _is_late(self, number: int, index: int) -> bool:
+        """Whether the index is finished, or an earlier claim to it stands."""
+        rivals = [
+            trial
+            for trial in self._in_state("WAITING", "RUNNING", "COMPLETE")
+            if trial.user_attrs["index"] == index and trial.number != number
+        ]
+        return any(trial.state.name == "COMPLETE" or trial.number < number for trial in rivals)
+
+    def _bury_the_dead(self) -> None:
+        from optuna.trial import TrialState
+
+        now = time.monotonic()
+        for trial in self._in_state("RUNNING"):
+            sign = trial.user_attrs.get("alive")
+            before, since = self._signs.get(trial.number, (None, now))
+            self._signs[trial.number] = (sign, since if sign == before else now)
+            if now - self._signs[trial.number][1] > self.grace:
+                self.study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
+
+
+@contextmanager
+def _alive(trial, interval: float) -> Iterator[None]:
+    """While this lasts, the trial shows that its worker lives."""
+    over = threading.Event()
+
+    def beat() -> None:
+        count = 0
+        while not over.wait(interval):
+            count += 1
+            with suppress(Exception):  # a database that is busy now may not be at the next beat
+                trial.set_user_attr("alive", count)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

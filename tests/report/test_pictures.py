@@ -1,0 +1,163 @@
+"""The numbers behind the pictures of a study, against arithmetic by hand, and in the drawing."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from allgoals.report.claims import Above, Alike, Best, Side
+from allgoals.report.load import load_run
+from allgoals.report.pictures import (
+    Bars,
+    Curves,
+    Improvements,
+    OverParameter,
+    Profiles,
+    Ranking,
+    Trained,
+)
+from tests.report.synthetic import agent, config, write_run
+
+NAMES = ("position/0-1", "position/1-0", "position/2-2")
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Two algorithms of three seeds and one of one; the third goal cannot be reached."""
+    data = {
+        "LEO": [{100: agent(0.5, 0.1, 9), 200: agent(1.0, 0.4, 9)},
+                {100: agent(0.3, 0.1, 9), 200: agent(0.8, 0.2, 9)},
+                {100: agent(0.4, 0.1, 9), 200: agent(0.9, 0.3, 9)}],
+        "PQN": [{100: agent(0.1, 0.1, 9), 200: agent(0.2, 0.2, 9)},
+                {100: agent(0.1, 0.1, 9), 200: agent(0.2, 0.0, 9)},
+                {100: agent(0.1, 0.1, 9), 200: agent(0.2, 0.1, 9)}],
+        "PPO": [{200: agent(0.6, 0.6, 9)}],
+    }  # fmt: skip
+    return [
+        Trained(label, "gridworld", x, tuple(
+            load_run(write_run(tmp_path / f"{label}-{i}", config(i, label), one))
+            for i, one in enumerate(seeds)
+        ))
+        for x, (label, seeds) in enumerate(data.items())
+    ]  # fmt: skip
+
+
+def test_curves_are_means_over_goals_that_can_be_reached_and_their_error_over_seeds(cases):
+    rows = Curves("c", "").rows(cases)
+    assert [(r["label"], r["steps"], r["n"]) for r in rows] == [
+        ("LEO", 100, 3), ("LEO", 200, 3), ("PQN", 100, 3), ("PQN", 200, 3), ("PPO", 200, 1),
+    ]  # fmt: skip
+    assert [r["mean"] for r in rows] == pytest.approx([0.25, 0.6, 0.1, 0.15, 0.6])
+    # seeds of LEO at 200: 0.7, 0.5 and 0.6; deviation 0.1
+    assert rows[1]["error"] == pytest.approx(0.1 / math.sqrt(3))
+    # the middle of 1.0, 0.9, 0.8, 0.4, 0.3, 0.2 without the ends
+    assert rows[1]["iqm"] == pytest.approx(0.6)
+    assert rows[1]["low"] < 0.6 < rows[1]["high"]
+    assert math.isnan(rows[4]["error"]) and math.isnan(rows[4]["low"])
+
+
+def test_curves_of_one_goal(cases):
+    rows = Curves("c", "", goals=("position/1-0", "nowhere")).rows(cases)
+    assert {r["panel"] for r in rows} == {"gridworld: position/1-0"}
+    assert [r["mean"] for r in rows] == pytest.approx([0.1, 0.3, 0.1, 0.1, 0.6])
+
+
+def test_the_last_success_over_a_parameter(cases):
+    rows = OverParameter("o", "", "size").rows(cases)
+    assert [(r["x"], r["mean"]) for r in rows] == [
+        (0, pytest.approx(0.6)), (1, pytest.approx(0.15)), (2, pytest.approx(0.6)),
+    ]  # fmt: skip
+
+
+def test_bars_compare_components_goal_by_goal(tmp_path):
+    success = {200: {"agent": [1, 1, 0], "leo": [0.2, 0.9, 0], "uvfa": [0.4, 0.1, 0]}}
+    run = load_run(write_run(tmp_path / "a", config(), success))
+    rows = Bars("b", "").rows([Trained("Dual LEO", "gridworld", 0, (run,))])
+    assert [(r["goal"], r["leo"], r["uvfa"]) for r in rows] == [
+        (NAMES[1], 0.9, 0.1), (NAMES[0], 0.2, 0.4), (NAMES[2], 0.0, 0.0),
+    ]  # fmt: skip
+    Bars("b", "").draw(rows).savefig(tmp_path / "bars.svg")
+
+
+def test_a_ranking_has_the_best_first(cases):
+    rows = Ranking("r", "").rows(cases)
+    assert [r["mean"] for r in rows] == pytest.approx([0.6, 0.6, 0.15])
+    bars = Ranking("r", "").draw(rows).axes[0].patches
+    assert [bar.get_width() for bar in bars] == pytest.approx([0.6, 0.6, 0.15])
+
+
+def test_profiles_are_shares_of_goals_and_seeds(cases):
+    rows = {(r["label"], round(r["x"], 2)): r["mean"] for r in Profiles("p", "").rows(cases)}
+    # LEO: 1.0, 0.9, 0.8, 0.4, 0.3, 0.2
+    assert rows["LEO", 0.0] == 1 and rows["LEO", 0.5] == 0.5 and rows["LEO", 1.0] == 0
+    assert rows["LEO", 0.35] == pytest.approx(4 / 6)
+
+
+def test_improvements_compare_within_a_panel(cases):
+    rows = Improvements("i", "").rows(cases)
+    assert [(r["label"], r["over"]) for r in rows] == [
+        ("PQN", "LEO"), ("PPO", "LEO"), ("PPO", "PQN"),
+    ]  # fmt: skip
+    # the first goal: never; the second: 0.2 over 0.4, 0.2, 0.3 ties once of nine, 0.1 and 0.0 never
+    assert rows[0]["chance"] == pytest.approx((0 + 0.5 / 9) / 2)
+    elsewhere = [replace(case, panel=case.label) for case in cases]
+    assert Improvements("i", "").rows(elsewhere) == []
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        Curves("c", ""), Curves("c", "", goals=NAMES), OverParameter("o", "", "size"),
+        Profiles("p", ""),
+    ],
+)  # fmt: skip
+def test_pictures_hold_the_numbers_of_their_table(cases, picture, tmp_path):
+    rows = picture.rows(cases)
+    figure = picture.draw(rows)
+    drawn = {
+        (axes.get_title(), line.get_label()): np.asarray(line.get_ydata(), float)
+        for axes in figure.axes for line in axes.get_lines()
+    }  # fmt: skip
+    for (panel, label), values in drawn.items():
+        expected = [r["mean"] for r in rows if (r["panel"], r["label"]) == (panel, label)]
+        np.testing.assert_allclose(values, expected)
+    assert len(drawn) == len({(r["panel"], r["label"]) for r in rows})
+    figure.savefig(tmp_path / "figure.pdf")
+
+
+def test_nothing_trained_is_an_empty_picture(tmp_path):
+    for picture in (
+        Curves("c", ""), OverParameter("o", "", "size"), Bars("b", ""), Ranking("r", ""),
+        Profiles("p", ""), Improvements("i", ""),
+    ):  # fmt: skip
+        rows = picture.rows([])
+        assert rows == []
+        picture.draw(rows).savefig(tmp_path / "empty.svg")
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "told"),
+    [
+        (Above("", Side("LEO"), Side("PQN")), "supported", "+0.450"),
+        (Above("", Side("PQN"), Side("LEO")), "contradicted", "-0.450"),
+        (Above("", Side("PQN"), Side("LEO"), margin=0.7), "cannot say", "-0.450"),
+        (Above("", Side("PQN"), Side("PQN", through=0.5), margin=0.1), "supported", "+0.050"),
+        (Alike("", Side("PQN"), Side("PQN", through=0.5), margin=0.1), "cannot say", "+0.050"),
+        (Alike("", Side("PPO"), Side("PPO"), margin=0.1), "cannot say", "single seed"),
+        (Alike("", Side("LEO"), Side("LEO"), margin=0.3), "supported", "+0.000"),
+        (Alike("", Side("PQN"), Side("PQN", through=0.5), margin=0.2), "cannot say", "+0.050"),
+        (Alike("", Side("LEO"), Side("PQN"), margin=0.1), "contradicted", "+0.450"),
+        (Best("", "LEO", "gridworld"), "cannot say", "single seed"),
+        (Best("", "PQN", "gridworld"), "contradicted", "-0.450"),
+        (Above("", Side("LEO"), Side("PPO")), "cannot say", "single seed"),
+        (Above("", Side("LEO"), Side("SAC")), "cannot say", "not trained"),
+        (Above("", Side("LEO"), Side("LEO", through=0.5)), "supported", "+0.350"),
+        (Above("", Side("LEO", x=0.0), Side("PQN", x=7.0)), "cannot say", "not trained"),
+        (Above("", Side("PQN"), Side("PQN", through=0.5)), "cannot say", "+0.050"),
+        (Above("", Side("LEO"), Side("PQN"), goal="position/1-0"), "cannot say", "+0.200"),
+    ],
+)
+def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):
+    judgement = claim.judge(cases)
+    assert judgement.verdict == verdict and told in judgement.evidence

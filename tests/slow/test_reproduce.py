@@ -1,0 +1,165 @@
+"""`allgoals reproduce NAME --budget smoke` for every name: the numbers behind each picture.
+
+What a picture should show is worked out here from the runs' own files, in plain Python.
+"""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+
+from allgoals.experiments import STUDIES
+from allgoals.report.pictures import Bars, Curves, OverParameter, Ranking
+from allgoals.studies.runs import RunStudy
+from allgoals.studies.sweep import Sweep
+from allgoals.studies.trials import parameters
+from allgoals.studies.types import SEEDS
+
+pytestmark = pytest.mark.slow
+BUDGET = "smoke"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    """One folder for all, as a user has: what one study trained the next finds there."""
+    return tmp_path_factory.mktemp("studies")
+
+
+def reproduce(out: Path, name: str, *words: str) -> str:
+    command = [sys.executable, "-m", "allgoals", "reproduce", name, "--budget", BUDGET]
+    done = subprocess.run(
+        [*command, "--out", str(out), *words], capture_output=True, text=True, timeout=1200
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with open(path) as file:
+        return list(csv.DictReader(file))
+
+
+def successes(out: Path, case, goal: str = "", component: str = "agent") -> dict[int, list[float]]:
+    """By step, the success of every seed at a goal, or meant over all that can be reached."""
+    found: dict[int, list[float]] = {}
+    for seed in range(SEEDS[BUDGET]):
+        run = out / BUDGET / "runs" / case.folder / f"seed-{seed}"
+        goals = json.loads((run / "goals.json").read_text())
+        reachable = goals["reachable"] or [True] * len(goals["names"])
+        for line in (run / "evaluations.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            if component not in row["success"] or (goal and goal not in goals["names"]):
+                continue
+            rates = dict(zip(goals["names"], row["success"][component], strict=True))
+            of_all = [r for r, can in zip(rates.values(), reachable, strict=True) if can]
+            found.setdefault(row["steps"], []).append(rates[goal] if goal else fmean(of_all))
+    return found
+
+
+def expected(out: Path, study: RunStudy, picture) -> list[dict]:
+    """What the table behind a picture should hold."""
+    cases = study.cases(BUDGET)
+    if isinstance(picture, Curves):
+        return [
+            numbers(seeds) | {"label": label(picture, case, part), "steps": step}
+            for case in cases
+            for goal in picture.goals or ("",)
+            for part in picture.components
+            for step, seeds in sorted(successes(out, case, goal, part).items())
+        ]
+    if isinstance(picture, OverParameter):
+        ends = [(case, successes(out, case, picture.goal)) for case in cases]
+        return [numbers(s[max(s)]) | {"label": c.label, "x": c.x} for c, s in ends if s]
+    ends = [(case, successes(out, case)) for case in cases]
+    return [numbers(s[max(s)]) | {"label": c.label} for c, s in ends]
+
+
+def numbers(seeds: list[float]) -> dict:
+    return {"n": len(seeds), "mean": fmean(seeds), "error": stdev(seeds) / len(seeds) ** 0.5}
+
+
+def label(picture, case, part: str) -> str:
+    return case.label if len(picture.components) == 1 else f"{case.label}, {part}"
+
+
+@pytest.mark.parametrize("name", [n for n, s in STUDIES.items() if isinstance(s, RunStudy)])
+def test_pictures_show_what_the_runs_came_to(out, name):
+    reproduce(out, name)
+    study, folder = STUDIES[name], out / BUDGET / name
+    page = (folder / "report.html").read_text()
+    for picture in study.declared.pictures(BUDGET):
+        for kind in ("svg", "pdf", "csv", "parquet"):
+            assert (folder / f"{picture.name}.{kind}").stat().st_size > 100
+        if not isinstance(picture, Curves | OverParameter | Ranking):
+            continue
+        rows, right = read(folder / f"{picture.name}.csv"), expected(out, study, picture)
+        if isinstance(picture, Ranking):
+            right = sorted(right, key=lambda row: -row["mean"])
+            assert [float(row["mean"]) for row in rows] == pytest.approx([r["mean"] for r in right])
+            rows, right = (sorted(t, key=lambda row: row["label"]) for t in (rows, right))
+        assert len(rows) == len(right) > 0
+        for row, good in zip(rows, right, strict=True):
+            for key, value in good.items():
+                found = row[key] if isinstance(value, str) else float(row[key])
+                assert found == (value if isinstance(value, str) else pytest.approx(value)), key
+    for claim in study.declared.claims(BUDGET):
+        assert claim.text.replace("'", "&#39;") in page
+
+
+def test_bars_compare_components(out):
+    reproduce(out, "components")
+    study = STUDIES["components"]
+    [case] = study.cases(BUDGET)
+    [bars] = [p for p in study.declared.pictures(BUDGET) if isinstance(p, Bars)]
+    rows = read(out / BUDGET / "components" / f"{bars.name}.csv")
+    goals = out / BUDGET / "runs" / case.folder / "seed-0" / "goals.json"
+    names = json.loads(goals.read_text())["names"]
+    assert sorted(row["goal"] for row in rows) == sorted(names)
+    for row in rows:
+        for part in bars.components:
+            of = successes(out, case, row["goal"], part)
+            assert float(row[part]) == pytest.approx(fmean(of[max(of)]))
+
+
+def test_speed_is_measured_in_one_run(out):
+    reproduce(out, "speed")
+    rows = {row["label"]: row for row in read(out / BUDGET / "speed" / "speed.csv")}
+    assert set(rows) == {
+        "PPO", "PQN", "PQN + HER", "LEO", "Dual LEO (PQN)", "Dual LEO (PPO)",
+        "naive all-goals relabelling",
+    }  # fmt: skip
+    speed = {name: float(row["steps_per_second"]) for name, row in rows.items()}
+    assert all(speed.values()) and speed["LEO"] > speed["naive all-goals relabelling"]
+    page = (out / BUDGET / "speed" / "report.html").read_text()
+    assert f"LEO at {speed['LEO'] / speed['PQN']:.2f} of PQN" in page
+
+
+@pytest.mark.parametrize("name", [n for n, s in STUDIES.items() if isinstance(s, Sweep)])
+def test_sweeps_try_what_their_index_says(out, name):
+    reproduce(out, name, "--workers", "2")
+    study, folder = STUDIES[name], out / BUDGET / name
+    rows = read(folder / "trials.csv")
+    assert [int(row["trial"]) for row in rows] == list(range(study.trials[BUDGET]))
+    for i, row in enumerate(rows):
+        run = Path(row["run"])
+        summary = json.loads((run / "summary.json").read_text())
+        assert float(row["success"]) == pytest.approx(summary["evaluation"]["agent"])
+        for key, value in parameters(study.space, i).items():
+            assert row[key] == str(value)
+            config = json.loads((run / "config.json").read_text())["experiment"]
+            for part in key.split("."):
+                config = config[part]
+            assert config == value
+    best = max(rows, key=lambda row: float(row["success"]))
+    page = (folder / "report.html").read_text()
+    assert re.search(rf"The best trial is {best['trial']}:", page)
+
+
+def test_done_again_nothing_is_trained(out):
+    before = reproduce(out, "main")
+    assert "seed" not in before and before.strip().endswith("report.html")

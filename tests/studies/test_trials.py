@@ -1,0 +1,140 @@
+"""Trials of a sweep: the same parameters whoever takes them, each finished exactly once."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+optuna = pytest.importorskip("optuna")
+
+from allgoals.errors import UsageError  # noqa: E402
+from allgoals.studies.trials import Trials, parameters  # noqa: E402
+
+SPACE = {"rate": (0.1, 0.2, 0.4), "decay": (True, False), "mode": ("a", "b")}
+
+
+def trials(tmp_path, count=6, **changes) -> Trials:
+    return Trials(f"sqlite:///{tmp_path}/trials.db", "test", SPACE, count, **changes)
+
+
+def worth(index: int, chosen: dict) -> float:
+    return index + chosen["rate"]
+
+
+def test_parameters_depend_on_the_index_alone():
+    drawn = [parameters(SPACE, i) for i in range(200)]
+    assert drawn == [parameters(SPACE, i) for i in range(200)]
+    assert len({tuple(one.items()) for one in drawn}) == 12  # all there are
+    assert all(one[name] in values for one in drawn for name, values in SPACE.items())
+
+
+def test_every_index_is_finished_with_its_own_parameters(tmp_path):
+    trials(tmp_path).work(worth)
+    done = trials(tmp_path).finished()
+    assert [one.index for one in done] == list(range(6))
+    assert [one.parameters for one in done] == [parameters(SPACE, i) for i in range(6)]
+    assert [one.value for one in done] == [worth(i, parameters(SPACE, i)) for i in range(6)]
+
+
+def test_done_again_it_does_nothing(tmp_path):
+    trials(tmp_path).work(worth)
+    trials(tmp_path).work(lambda *_: pytest.fail("a finished trial was repeated"))
+
+
+def test_a_trial_that_raises_is_free_for_another(tmp_path):
+    def fails(index, chosen):
+        if index == 2:
+            raise KeyboardInterrupt
+        return worth(index, chosen)
+
+    with pytest.raises(KeyboardInterrupt):
+        trials(tmp_path).work(fails)
+    assert [one.index for one in trials(tmp_path).finished()] == [0, 1]
+    trials(tmp_path).work(worth)
+    assert [one.index for one in trials(tmp_path).finished()] == list(range(6))
+
+
+def test_of_two_claims_to_an_index_the_earlier_counts(tmp_path):
+    """Two workers that began in the same moment have each offered every index."""
+    both = trials(tmp_path)
+    for _ in range(2):
+        for i in range(6):
+            both.study.enqueue_trial(parameters(SPACE, i), user_attrs={"index": i})
+    counted = Counter()
+    both.work(lambda i, chosen: counted.update([i]) or worth(i, chosen))
+    assert counted == dict.fromkeys(range(6), 1)
+    complete = [t for t in both.study.trials if t.state.name == "COMPLETE"]
+    assert sorted(t.user_attrs["index"] for t in complete) == list(range(6))
+
+
+def test_who_gives_no_sign_of_life_loses_the_trial(tmp_path):
+    dead = trials(tmp_path, count=1)
+    dead._offer({0})
+    dead.study.ask()  # and nothing more
+    begin = time.time()
+    trials(tmp_path, count=1, grace=1.0).work(worth)
+    assert 0.5 < time.time() - begin < 30
+    assert [one.index for one in dead.finished()] == [0]
+
+
+def test_who_lives_keeps_a_long_trial(tmp_path):
+    script = f"""
+import sys, time
+sys.path.insert(0, {os.getcwd()!r})
+from tests.studies.test_trials import trials, worth
+trials({str(tmp_path)!r}, count=1, grace=2.0).work(lambda *a: time.sleep(6) or worth(*a))
+"""
+    one = subprocess.Popen([sys.executable, "-c", script])
+    other = trials(tmp_path, count=1, grace=2.0)
+    while not other._in_state("RUNNING"):
+        time.sleep(0.1)
+    other.work(lambda *_: pytest.fail("taken from a worker that lives"))
+    assert one.wait() == 0
+
+
+@pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db", "mysql://x@y/z"])
+def test_a_database_that_cannot_be_had_is_told(url):
+    with pytest.raises(UsageError, match="--storage"):
+        _ = Trials(url, "test", SPACE, 3).study
+
+
+WORKER = """
+import os, sys, time
+sys.path.insert(0, {here!r})
+from tests.studies.test_trials import Trials, SPACE, worth
+def evaluate(index, chosen):
+    time.sleep(0.05)
+    with open({log!r}, "a") as file:
+        file.write(f"{{index}}\\n")
+    return worth(index, chosen)
+Trials({url!r}, "test", SPACE, 100, grace=3.0).work(evaluate)
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_trials_survive_workers_killed_at_random(tmp_path):
+    undisturbed = [parameters(SPACE, i) for i in range(100)]
+    url, log = f"sqlite:///{tmp_path}/trials.db", str(tmp_path / "log")
+    source = WORKER.format(here=os.getcwd(), log=log, url=url)
+    chance = random.Random(0)
+    workers = [subprocess.Popen([sys.executable, "-c", source]) for _ in range(3)]
+    killed = 0
+    while any(worker.poll() is None for worker in workers):
+        time.sleep(chance.uniform(0.5, 1.5))
+        if killed < 12:
+            i = chance.randrange(3)
+            workers[i].send_signal(signal.SIGKILL)
+            workers[i].wait()
+            workers[i] = subprocess.Popen([sys.executable, "-c", source])
+            killed += 1
+    study = Trials(url, "test", SPACE, 100).study
+    complete = [t for t in study.trials if t.state.name == "COMPLETE"]
+    assert sorted(t.user_attrs["index"] for t in complete) == list(range(100))
+    by_index = {t.user_attrs["index"]: t.params for t in complete}
+    assert [by_index[i] for i in range(100)] == undisturbed
+    assert killed == 12
