@@ -101,7 +101,7 @@ def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
 def _point_laptop(task: str, name: str) -> Experiment:
     agent = dict(width=128, learning_rate=1e-3, gamma=0.98, batch_size=128)
     agent |= dict(gamma=0.95) if name == "crl" else dict(tau=0.02)  # sharper near the goal
-    agent |= dict(exploration_noise=0.8) if name in HARD else {}
+    agent |= dict(exploration_noise=1.5) if name in HARD else {}
     replay = dict(updates=64, replay_size=1_024_000, warm_up=51_200)
     return Experiment(
         task, name, TASKS[task][0](), _off_policy(name, agent, replay),
