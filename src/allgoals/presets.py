@@ -117,7 +117,8 @@ def _ant_laptop(task: str, name: str) -> Experiment:
     algorithm = _off_policy(name, agent, dict(updates=400, replay_size=512_000, warm_up=12_800))
     return Experiment(
         task, name, TASKS[task][0](), algorithm,
-        steps=500_000, num_envs=64, num_steps=100, goals=MazeGoalOptions(),
+        steps=500_000, num_envs=64, num_steps=100,
+        goals=MazeGoalOptions(maze=MazeGoals(spacing=2.0)),
         evaluation=EvaluationOptions(times=5, episodes=8, max_steps=1001, num_envs=64),
         log_every=5, checkpoint_every=10,
     )  # fmt: skip

@@ -301,7 +301,7 @@ def draw_lines(
             _line(axes, [r for r in rows if (r["panel"], r["label"]) == (panel, label)], x, looks)
         axes.set_title(panel, fontsize=6 if small else 9)
         axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 if small else None)
     figure.supxlabel(x_label, fontsize=9)
     figure.supylabel(y_label, fontsize=9)
     handles, names = grid.flat[0].get_legend_handles_labels()

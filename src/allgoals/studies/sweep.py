@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from allgoals.errors import NumericalError, UsageError
 from allgoals.experiment import Experiment
@@ -162,8 +163,8 @@ def draw_trials(done: list[Finished]) -> Figure:
     with matplotlib.rc_context(LOOK):
         figure = Figure(figsize=(7, 2.6), layout="constrained")
         axes = figure.add_subplot()
-    axes.plot(
-        sorted((one.value for one in done), reverse=True), "o", color=COLOURS[0], markersize=3
-    )
+    values = sorted((one.value for one in done), reverse=True)
+    axes.plot(range(1, len(values) + 1), values, "o", color=COLOURS[0], markersize=3)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="rank", ylabel="success", ylim=0)
     return figure
