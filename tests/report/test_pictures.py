@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allgoals.report.claims import Above, Alike, Best, Side
+from allgoals.report.claims import Above, Alike, Among, Best, Side
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
     Bars,
@@ -161,3 +161,28 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
 def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):
     judgement = claim.judge(cases)
     assert judgement.verdict == verdict and told in judgement.evidence
+
+
+def test_components_are_compared_among_goals_of_high_and_of_low_success(tmp_path):
+    rates = [((0.9, 0.0), (0.5, 0.3)), ((0.8, 0.0), (0.4, 0.2)), ((0.85, 0.0), (0.45, 0.25))]
+    runs = tuple(
+        load_run(
+            write_run(
+                tmp_path / str(seed),
+                config(seed),
+                {100: {"agent": [0, 0, 9], "uvfa": [*uvfa, 9], "leo": [*leo, 9]}},
+            )
+        )
+        for seed, (uvfa, leo) in enumerate(rates)
+    )
+    cases = [Trained("Dual", "gridworld", 0.0, runs)]
+
+    def verdict(upper: str, lower: str, high: bool) -> tuple[str, str]:
+        found = Among("", "Dual", upper, lower, "gridworld", high).judge(cases)
+        return found.verdict, found.evidence.split(";")[0]
+
+    assert verdict("uvfa", "leo", True) == ("supported", "1 goals: uvfa 0.850, leo 0.450")
+    assert verdict("leo", "uvfa", True)[0] == "contradicted"
+    assert verdict("leo", "uvfa", False) == ("supported", "1 goals: leo 0.250, uvfa 0.000")
+    nowhere = Among("", "Dual", "leo", "uvfa", "craftax", True).judge(cases)
+    assert nowhere.verdict == "cannot say" and "not trained" in nowhere.evidence

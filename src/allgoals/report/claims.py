@@ -88,38 +88,15 @@ NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
 
 
 @dataclass(frozen=True)
-class Above:
-    """The upper side's mean success is above the lower's, or not below it by more than a margin."""
-
-    text: str
-    upper: Side
-    lower: Side
-    panel: str = ""
-    goal: str = ""
-    margin: float = 0.0
-
-    def judge(self, cases: Sequence[Trained]) -> Judgement:
-        found = difference(cases, self.upper, self.lower, self.panel, self.goal, self.margin)
-        if found is None:
-            return NOT_TRAINED
-        if found.nothing or np.isnan(found.low):
-            return Judgement("cannot say", found.evidence)
-        if found.low > -self.margin:
-            return Judgement("supported", found.evidence)
-        verdict = "contradicted" if found.high < -self.margin else "cannot say"
-        return Judgement(verdict, found.evidence)
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Both sides differ by no more than a margin, either way."""
+class Comparison:
+    """What two sides have to do with each other."""
 
     text: str
     one: Side
     other: Side
     panel: str = ""
     goal: str = ""
-    margin: float = 0.1
+    margin: float = 0.0
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         found = difference(cases, self.one, self.other, self.panel, self.goal, self.margin)
@@ -127,10 +104,32 @@ class Alike:
             return NOT_TRAINED
         if found.nothing or np.isnan(found.low):
             return Judgement("cannot say", found.evidence)
-        if -self.margin < found.low and found.high < self.margin:
-            return Judgement("supported", found.evidence)
-        apart = found.low > self.margin or found.high < -self.margin
-        return Judgement("contradicted" if apart else "cannot say", found.evidence)
+        return Judgement(self.verdict(found.low, found.high), found.evidence)
+
+    def verdict(self, low: float, high: float) -> Verdict:
+        """By the interval of the difference."""
+        raise NotImplementedError
+
+
+class Above(Comparison):
+    """One side's mean success is above the other's, or not below it by more than a margin."""
+
+    def verdict(self, low: float, high: float) -> Verdict:
+        if low > -self.margin:
+            return "supported"
+        return "contradicted" if high < -self.margin else "cannot say"
+
+
+@dataclass(frozen=True)
+class Alike(Comparison):
+    """Both sides differ by no more than a margin, either way."""
+
+    margin: float = 0.1
+
+    def verdict(self, low: float, high: float) -> Verdict:
+        if -self.margin < low and high < self.margin:
+            return "supported"
+        return "contradicted" if low > self.margin or high < -self.margin else "cannot say"
 
 
 @dataclass(frozen=True)
@@ -180,11 +179,9 @@ class Among:
         one, other = (table[:, chosen].mean(axis=1) for table in found)
         low, high = welch_interval(one, other)
         evidence = (
-            f"{chosen.sum()} goals: {self.upper} {one.mean():.3f}, {self.lower} {other.mean():.3f}"
+            f"{chosen.sum()} goals: {self.upper} {one.mean():.3f}, {self.lower} {other.mean():.3f};"
+            f" difference {low:+.3f} to {high:+.3f} (95 %)"
         )
-        if np.isnan(low):
-            return Judgement("cannot say", f"{evidence}, of a single seed")
-        evidence += f"; difference {low:+.3f} to {high:+.3f} (95 %)"
         if low > 0:
             return Judgement("supported", evidence)
         return Judgement("contradicted" if high < 0 else "cannot say", evidence)
