@@ -134,9 +134,9 @@ def test_speed_is_measured_in_one_run(out):
         "naive all-goals relabelling",
     }  # fmt: skip
     speed = {name: float(row["steps_per_second"]) for name, row in rows.items()}
-    assert all(speed.values()) and speed["LEO"] > speed["naive all-goals relabelling"]
+    assert min(speed.values()) > 0 and speed["LEO"] > speed["naive all-goals relabelling"]
     page = (out / BUDGET / "speed" / "report.html").read_text()
-    assert f"LEO at {speed['LEO'] / speed['PQN']:.2f} of PQN" in page
+    assert f"{1 - speed['LEO'] / speed['PQN']:.0%} slower than PQN" in page
 
 
 @pytest.mark.parametrize("name", [n for n, s in STUDIES.items() if isinstance(s, Sweep)])

@@ -4,6 +4,7 @@ Everything is measured in rounds, one after another, so that a machine whose spe
 all alike; ratios are taken within a round.
 """
 
+import math
 import resource
 import statistics
 import sys
@@ -82,11 +83,12 @@ def measure(
     sizes: ThroughputSizes,
     repeats: int,
     say: Callable[[str], None],
+    time_compiling: bool = True,
 ) -> Iterator[Throughput]:
     subjects = []
     for name in names:
         say(f"{task_name}/{name}: compiling")
-        subjects.append(_prepare(name, *subject(task_name, name, sizes), sizes))
+        subjects.append(_prepare(name, *subject(task_name, name, sizes), sizes, time_compiling))
     say(f"{task_name}: warming up")
     bare = bare_game(make_task(task_name).env, sizes.num_envs, sizes.num_steps)
     bare()
@@ -137,10 +139,12 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _prepare(name: str, task: Task, algorithm: Algorithm, sizes: ThroughputSizes) -> Subject:
+def _prepare(
+    name: str, task: Task, algorithm: Algorithm, sizes: ThroughputSizes, time_compiling: bool
+) -> Subject:
     trainer = Trainer(task, algorithm, seen_only, sizes.num_envs, sizes.num_steps, 10**6, 0.9)
     state = jax.jit(trainer.init)(jax.random.key(0))
-    cold, warm = _compile_seconds(trainer)
+    cold, warm = _compile_seconds(trainer) if time_compiling else (math.nan, math.nan)
     act = jax.jit(lambda algorithm, state: trainer.collect(algorithm, state, state.key, 0.0))
     update = jax.jit(
         lambda algorithm, state, rollout: algorithm.update(

@@ -67,9 +67,10 @@ class SpeedStudy:
 
     def _measure(self, what: Measured, desk: Desk) -> Iterator[Row]:
         sizes = what.sizes
-        for one in throughput.measure(
-            what.task, list(self.methods), sizes, what.repeats, desk.say
-        ):  # fmt: skip
+        of_all = throughput.measure(
+            what.task, list(self.methods), sizes, what.repeats, desk.say, time_compiling=False
+        )
+        for one in of_all:
             whole = one.whole
             yield {"label": LABELS[one.algorithm], "steps_per_second": whole.median,
                    "low": whole.low, "high": whole.high, "extrapolated": 0}  # fmt: skip
