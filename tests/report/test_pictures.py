@@ -15,8 +15,8 @@ from allgoals.report.pictures import (
     OverParameter,
     Profiles,
     Ranking,
-    Trained,
 )
+from allgoals.report.scores import Trained
 from tests.report.synthetic import agent, config, write_run
 
 NAMES = ("position/0-1", "position/1-0", "position/2-2")

@@ -207,3 +207,12 @@ def test_seeds_with_goals_of_their_own_train_alone(tmp_path):
     case = replace(LEO, experiment=replace(LEO.experiment, goals=goals))
     made = groups([case], desk(tmp_path, 3))
     assert [job.experiment.goals.subset_seed for job in made] == [0, 1, 2]
+
+
+def test_a_run_whose_company_diverges_goes_on_alone(tmp_path, trainer, monkeypatch):
+    together = Together(9, diverges=(1,))
+    monkeypatch.setattr(module, "train_together", together)
+    monkeypatch.setattr(module, "begun_together", lambda _: [] if together.calls else [[0, 1]])
+    carry_out(jobs([LEO], desk(tmp_path, 2)), desk(tmp_path, 2))
+    assert together.calls == [[0, 1]]
+    assert [name for _, _, name in trainer.calls] == ["seed-0", "seed-1"]

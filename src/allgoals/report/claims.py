@@ -4,16 +4,24 @@ A claim compares means over seeds. It is judged by the 95 % interval of their di
 as seeds are few): on the one side of a margin it is supported, on the other contradicted.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 
-from allgoals.report.pictures import Trained, scores
+from allgoals.report.scores import Trained, scores
 from allgoals.report.statistics import welch_interval
 
 Verdict = Literal["supported", "contradicted", "cannot say"]
+
+
+def above(bound: float, low: float, high: float) -> Verdict:
+    """Whether what lies between low and high lies above a bound."""
+    if low > bound:
+        return "supported"
+    return "contradicted" if high < bound else "cannot say"
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ABC):
     """What two sides have to do with each other."""
 
     text: str
@@ -106,18 +114,16 @@ class Comparison:
             return Judgement("cannot say", found.evidence)
         return Judgement(self.verdict(found.low, found.high), found.evidence)
 
+    @abstractmethod
     def verdict(self, low: float, high: float) -> Verdict:
         """By the interval of the difference."""
-        raise NotImplementedError
 
 
 class Above(Comparison):
     """One side's mean success is above the other's, or not below it by more than a margin."""
 
     def verdict(self, low: float, high: float) -> Verdict:
-        if low > -self.margin:
-            return "supported"
-        return "contradicted" if high < -self.margin else "cannot say"
+        return above(-self.margin, low, high)
 
 
 @dataclass(frozen=True)
@@ -149,11 +155,8 @@ class Best:
         ]
         if not found:
             return NOT_TRAINED
-        verdicts = [one.verdict for one in found]
-        for verdict in ("contradicted", "cannot say", "supported"):  # the weakest link
-            if verdict in verdicts:
-                return Judgement(verdict, found[verdicts.index(verdict)].evidence)
-        raise AssertionError
+        strength = ("contradicted", "cannot say", "supported")
+        return min(found, key=lambda one: strength.index(one.verdict))  # the weakest link
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,4 @@ class Among:
             f"{chosen.sum()} goals: {self.upper} {one.mean():.3f}, {self.lower} {other.mean():.3f};"
             f" difference {low:+.3f} to {high:+.3f} (95 %)"
         )
-        if low > 0:
-            return Judgement("supported", evidence)
-        return Judgement("contradicted" if high < 0 else "cannot say", evidence)
+        return Judgement(above(0.0, low, high), evidence)

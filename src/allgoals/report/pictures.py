@@ -4,7 +4,7 @@ The table is what is tested, exported and put beside the drawing; a drawing read
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,31 +13,18 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from allgoals.report.figures import COLOURS, LOOK, short_count, styles
-from allgoals.report.load import Run
+from allgoals.report.scores import Row, Trained, goal_names, last, scores, since, summary
 from allgoals.report.statistics import (
-    interquartile_mean,
     performance_profile,
     probability_of_improvement,
-    standard_error,
     stratified_interval,
 )
 
-Row = dict[str, str | int | float]
 PER_LINE = 3  # panels side by side
 SMALL_PER_LINE = 6
 ERRORS = (
     "Lines: mean over seeds. Bands: one standard error, drawn where there are two seeds or more."
 )
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A case of a study with the runs that were made of it."""
-
-    label: str
-    panel: str
-    x: float
-    runs: tuple[Run, ...]  # one per seed
 
 
 class Picture(Protocol):
@@ -230,55 +217,14 @@ class Improvements:
 
 def tall_figure(rows: int, each: float):
     """Rows one below the other."""
+    return one_figure(8, 1 + each * max(1, rows))
+
+
+def one_figure(width: float, height: float):
+    """A figure and its only axes."""
     with matplotlib.rc_context(LOOK):
-        figure = Figure(figsize=(8, 1 + each * max(1, rows)), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         return figure, figure.add_subplot()
-
-
-def goal_names(runs: Iterable[Run]) -> tuple[str, ...]:
-    return next((run.goals.names for run in runs if run.goals), ())
-
-
-def scores(runs: Iterable[Run], goal: str = "", component: str = "agent") -> dict[int, np.ndarray]:
-    """By step, the success of every run that was evaluated there: [seeds, goals].
-
-    Of one goal, or of all that can be reached; the goal may be missing.
-    """
-    found: dict[int, list[np.ndarray]] = {}
-    for run in runs:
-        chosen = _columns(run, goal)
-        for step, one in run.evaluations.items() if chosen.size else ():
-            if component in one.success:
-                found.setdefault(step, []).append(one.success[component][chosen])
-    return {step: np.stack(found[step]) for step in sorted(found)}
-
-
-def _columns(run: Run, goal: str) -> np.ndarray:
-    if run.goals is None:
-        return np.empty(0, int)
-    names = np.array(run.goals.names)
-    return np.flatnonzero(names == goal if goal else run.goals.reachable)
-
-
-def last(by_step: dict[int, np.ndarray]) -> np.ndarray | None:
-    return by_step[max(by_step)] if by_step else None
-
-
-def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None:
-    """The first from a step on, or the last."""
-    found = [one for one in by_step if step is not None and one >= step]
-    return by_step[min(found)] if found else last(by_step)
-
-
-def summary(table: np.ndarray) -> dict[str, float]:
-    """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %."""
-    means = table.mean(axis=1)
-    several = table.shape[1] > 1  # goals: the middle half of one goal's few seeds says nothing
-    low, high = stratified_interval(interquartile_mean, table) if several else (math.nan, math.nan)
-    return {
-        "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
-        "iqm": interquartile_mean(table), "low": low, "high": high,
-    }  # fmt: skip
 
 
 def draw_lines(

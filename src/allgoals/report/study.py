@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from allgoals.report.claims import Judgement
 from allgoals.report.figures import LOOK, inline_svg
 from allgoals.report.load import Run
 from allgoals.report.page import fill, write_page
-from allgoals.report.pictures import Picture, Row, Trained
+from allgoals.report.pictures import Picture
+from allgoals.report.scores import Row, Trained
 from allgoals.runs.directory import write_bytes
 
 MOST_ROWS = 500  # of a table on the page; its file has all
@@ -48,15 +50,15 @@ class Drawn:
     rows: list[Row]
     figure: Figure | None = None  # or a table alone
 
-    @property
+    @cached_property
     def svg(self) -> Markup | None:
         return inline_svg(self.figure) if self.figure else None
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         return [not any(isinstance(r.get(c), str) for r in self.rows) for c in self.columns]
 

@@ -7,7 +7,7 @@ directory for each. When all have come to their end they are moved to where they
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -44,8 +44,9 @@ class GroupDriver(Driver):
 
     how_to_continue = "the same command continues"
 
-    def parts(self, tree: PyTree) -> list[PyTree]:
-        return [jax.tree.map(itemgetter(i), tree) for i in range(len(self.experiments))]
+    def parts(self, tree: PyTree) -> Iterator[PyTree]:
+        for i in range(len(self.experiments)):  # one at a time: a copy of a state is large
+            yield jax.tree.map(itemgetter(i), tree)
 
     def _finished(self) -> dict[str, Any] | None:
         """The last summary, if all runs have one."""

@@ -5,6 +5,7 @@ import math
 import shlex
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -65,9 +66,9 @@ class Driver:
         self.seconds = 0.0  # spent on training since the run began
         self.directories = [directory]
 
-    def parts(self, tree: PyTree) -> list[PyTree]:
+    def parts(self, tree: PyTree) -> Iterator[PyTree]:
         """What belongs to each directory, of a state or of metrics."""
-        return [tree]
+        yield tree
 
     def train(self) -> dict[str, Any]:
         """Train to the end from wherever the run stands, and return its summary."""

@@ -62,8 +62,11 @@ class Job:
     def work(self, desk: Desk) -> None:
         """Begin the run, or continue it, in the company in which it was begun."""
         told = dict(observer=desk.observer, signals=desk.signals)
-        if self.company:
-            return train_together(self.experiment, self.company, self.path.parent, **told)
+        try:
+            if self.company:
+                return train_together(self.experiment, self.company, self.path.parent, **told)
+        except (MemoryShortage, NumericalError) as error:  # which leaves no group behind
+            desk.say(f"{self.label}: {error}; alone")
         try:
             self._work(told)
         except NumericalError as error:  # a result, too: the others go on

@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 
 from allgoals.report.load import load_run
-from allgoals.report.pictures import Trained
+from allgoals.report.scores import Trained
 from allgoals.report.study import Judged, Shown, write_study
 from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs
 from allgoals.studies.types import Budget, Case, Declared, Desk
@@ -60,7 +60,7 @@ class RunStudy:
 
 
 def _together(desk: Desk) -> bool:
-    """On a processor several runs in one program are no faster than one after another."""
+    """As asked or, by default, where there is a GPU to fill."""
     return jax.default_backend() != "cpu" if desk.together is None else desk.together
 
 

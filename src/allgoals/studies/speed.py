@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from allgoals.bench import goals as growing
 from allgoals.bench import throughput
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
-from allgoals.report.claims import Judgement, Verdict
-from allgoals.report.figures import COLOURS, LOOK
-from allgoals.report.pictures import Row
+from allgoals.report.claims import Judgement, above
+from allgoals.report.figures import COLOURS
+from allgoals.report.pictures import one_figure
+from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.directory import RunDirectory, read_json
@@ -104,14 +104,14 @@ class SpeedStudy:
             Judged(
                 f"LEO is at most {self.slowdown:.0%} slower than learning about one goal",
                 Judgement(
-                    _verdict(self.slowdown - slower[1], self.slowdown - slower[2]),
+                    above(0.0, self.slowdown - slower[1], self.slowdown - slower[2]),
                     f"{slower[0]:.0%} slower than PQN ({slower[2]:.0%} to {slower[1]:.0%})",
                 ),
             ),
             Judged(
                 f"LEO is at least {self.factor:.0f} times as fast as naive relabelling",
                 Judgement(
-                    _verdict(faster[1] - self.factor, faster[2] - self.factor),
+                    above(self.factor, faster[1], faster[2]),
                     f"{faster[0]:.0f} times ({faster[1]:.0f} to {faster[2]:.0f}), extrapolated",
                 ),
             ),
@@ -143,16 +143,8 @@ def _ratios(one: Row, other: Row) -> tuple[float, float, float]:
     )
 
 
-def _verdict(least: float, most: float) -> Verdict:
-    if least >= 0:
-        return "supported"
-    return "contradicted" if most < 0 else "cannot say"
-
-
 def draw(rows: list[Row]) -> Figure:
-    with matplotlib.rc_context(LOOK):
-        figure = Figure(figsize=(7, 0.8 + 0.3 * len(rows)), layout="constrained")
-        axes = figure.add_subplot()
+    figure, axes = one_figure(7, 0.8 + 0.3 * len(rows))
     names = [str(row["label"]) for row in rows][::-1]
     middle, low, high = (
         [float(row[key]) for row in rows][::-1] for key in ("steps_per_second", "low", "high")

@@ -11,11 +11,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from allgoals.errors import NumericalError, UsageError
+from allgoals.errors import UsageError
 from allgoals.experiment import Experiment
 from allgoals.report.figures import COLOURS, LOOK
 from allgoals.report.load import load_run
-from allgoals.report.pictures import Row
+from allgoals.report.pictures import one_figure
+from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Shown, write_findings
 from allgoals.runs.directory import RunDirectory
 from allgoals.studies.jobs import Job
@@ -49,9 +50,9 @@ class Sweep:
         job = Job(f"{self.name}, trial {index}", path, self._experiment(desk, chosen))
         job.check()
         desk.say(f"trial {index + 1} of {self.trials[desk.budget]}: {_words(chosen)}")
-        try:
+        if not job.over:
             job.work(desk)
-        except NumericalError:
+        if not job.finished:
             return 0.0
         return RunDirectory(path).read("summary.json")["evaluation"]["agent"]
 
@@ -160,9 +161,7 @@ def draw_values(rows: list[Row]) -> Figure:
 
 
 def draw_trials(done: list[Finished]) -> Figure:
-    with matplotlib.rc_context(LOOK):
-        figure = Figure(figsize=(7, 2.6), layout="constrained")
-        axes = figure.add_subplot()
+    figure, axes = one_figure(7, 2.6)
     values = sorted((one.value for one in done), reverse=True)
     axes.plot(range(1, len(values) + 1), values, "o", color=COLOURS[0], markersize=3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -1,0 +1,68 @@
+"""What the runs of a case scored, as arrays by step, and their summaries."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from allgoals.report.load import Run
+from allgoals.report.statistics import interquartile_mean, standard_error, stratified_interval
+
+Row = dict[str, str | int | float]  # of a table
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A case of a study with the runs that were made of it."""
+
+    label: str
+    panel: str
+    x: float
+    runs: tuple[Run, ...]  # one per seed
+
+
+def goal_names(runs: Iterable[Run]) -> tuple[str, ...]:
+    return next((run.goals.names for run in runs if run.goals), ())
+
+
+def scores(runs: Iterable[Run], goal: str = "", component: str = "agent") -> dict[int, np.ndarray]:
+    """By step, the success of every run that was evaluated there: [seeds, goals].
+
+    Of one goal, or of all that can be reached; the goal may be missing.
+    """
+    found: dict[int, list[np.ndarray]] = {}
+    for run in runs:
+        chosen = _columns(run, goal)
+        for step, one in run.evaluations.items() if chosen.size else ():
+            if component in one.success:
+                found.setdefault(step, []).append(one.success[component][chosen])
+    return {step: np.stack(found[step]) for step in sorted(found)}
+
+
+def _columns(run: Run, goal: str) -> np.ndarray:
+    if run.goals is None:
+        return np.empty(0, int)
+    names = np.array(run.goals.names)
+    return np.flatnonzero(names == goal if goal else run.goals.reachable)
+
+
+def last(by_step: dict[int, np.ndarray]) -> np.ndarray | None:
+    return by_step[max(by_step)] if by_step else None
+
+
+def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None:
+    """The first from a step on, or the last."""
+    found = [one for one in by_step if step is not None and one >= step]
+    return by_step[min(found)] if found else last(by_step)
+
+
+def summary(table: np.ndarray) -> dict[str, float]:
+    """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %."""
+    means = table.mean(axis=1)
+    several = table.shape[1] > 1  # goals: the middle half of one goal's few seeds says nothing
+    low, high = stratified_interval(interquartile_mean, table) if several else (math.nan, math.nan)
+    return {
+        "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
+        "iqm": interquartile_mean(table), "low": low, "high": high,
+    }  # fmt: skip
