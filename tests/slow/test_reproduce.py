@@ -107,8 +107,11 @@ def test_pictures_show_what_the_runs_came_to(out, name):
             for key, value in good.items():
                 found = row[key] if isinstance(value, str) else float(row[key])
                 assert found == (value if isinstance(value, str) else pytest.approx(value)), key
-    for claim in study.declared.claims(BUDGET):
-        assert claim.text.replace("'", "&#39;") in page
+    said = [claim.text for claim in study.declared.claims(BUDGET)]
+    assert all(text.replace("'", "&#39;") in page for text in said)
+    judged = read(folder / "claims.csv")
+    assert [row["claim"] for row in judged] == said
+    assert {row["verdict"] for row in judged} <= {"supported", "contradicted", "cannot say"}
 
 
 def test_bars_compare_components(out):

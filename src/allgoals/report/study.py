@@ -90,8 +90,9 @@ def write_findings(
         if one.figure:
             export_figure(folder, one.name, one.figure)
         export_table(folder / one.name, one.rows, one.columns)
-    goals = goal_table(runs)
+    goals, claims = goal_table(runs), claim_table(judged)
     export_table(folder / "goals", goals, list(goals[0]) if goals else [])
+    export_table(folder / "claims", claims, list(claims[0]) if claims else [])
     page = fill(
         "study.html", runs, shown=shown, drawn=drawn, judged=judged, how=how, most_rows=MOST_ROWS
     )  # fmt: skip
@@ -103,6 +104,13 @@ def draw(picture: Picture, cases: Sequence[Trained]) -> Drawn:
     rows = picture.rows(cases)
     note = picture.note if rows else "Nothing to draw yet."
     return Drawn(picture.name, picture.title, note, rows, picture.draw(rows))
+
+
+def claim_table(judged: Sequence[Judged]) -> list[Row]:
+    return [
+        {"claim": one.text, "verdict": one.judgement.verdict, "evidence": one.judgement.evidence}
+        for one in judged
+    ]
 
 
 def goal_table(runs: Sequence[Run]) -> list[Row]:
