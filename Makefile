@@ -22,7 +22,7 @@ test: .venv/installed  ## everything but the slow tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 slow: .venv/installed  ## learning thresholds and killed runs
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m slow
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -4,19 +4,13 @@ Run: python benchmarks/ants.py FOLDER [--steps 300000] [--seeds 0] [--figure FIL
 Stopped at any moment, the same command goes on where it was.
 """
 
-from compare import Comparison, main
+from dataclasses import replace
 
-ANTS = Comparison(
-    task="ant-u-maze",
-    subjects={
-        "sac_her": ["sac_her"],
-        "leo_sac, late action": ["leo_sac", "--algorithm.agent.late-action"],
-    },
-    rows={"all 6 goals": ".*", "nearest": "cell/1-2", "middle (2)": "cell/(1|2)-3",
-          "farthest": "cell/3-1"},
-    max_steps=1001,
-    label="success, mean over 6 goals",
-)  # fmt: skip
+from compare import main
+from mazes import MAZES
+
+SUBJECTS = ("sac_her", "leo_sac, late action")
 
 if __name__ == "__main__":
-    main(ANTS, __doc__)
+    subjects = {name: MAZES.subjects[name] for name in SUBJECTS}
+    main(replace(MAZES, task="ant-u-maze", subjects=subjects, max_steps=1001), __doc__)

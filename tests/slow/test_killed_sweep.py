@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.signals import Signals
 from allgoals.runs.train import Observer
 from allgoals.studies.budgets import craftax
@@ -38,11 +39,10 @@ def base(budget: Budget):
 
 MICRO = Sweep(
     name="micro", paper="none", about="Trials of a second each.", base=base,
-    space={
-        "algorithm.learning_rate": (1e-4, 2e-4, 5e-4, 1e-3),
-        "algorithm.gamma": (0.9, 0.95, 0.99),
-        "algorithm.epsilon_start": (0.1, 0.2, 0.5, 1.0),
-        "algorithm.learning_rate_decay": (True, False),
+    space={  # seeds share a compiled program, so that a hundred trials take minutes
+        "seed": tuple(range(50)),
+        "algorithm.learning_rate": (5e-4, 1e-3),
+        "algorithm.epsilon_decay": (0.2, 0.5),
     },
     best={}, trials={"smoke": TRIALS},
 )  # fmt: skip
@@ -109,4 +109,5 @@ def test_a_hundred_trials_that_train_survive_killed_workers(tmp_path):
 
 
 if __name__ == "__main__":
+    enable_compile_cache()
     MICRO.work(desk(Path(sys.argv[1])))
