@@ -69,3 +69,31 @@ def test_without_a_size_it_is_the_laptops():
 def test_what_is_no_preset(name):
     with pytest.raises(UsageError):
         preset(name)
+
+
+ANTS = {  # the JaxGCRL benchmark's defaults: agent, num_steps, replay
+    "sac": (dict(width=256, layers=2, learning_rate=1e-4, temperature_learning_rate=3e-4,
+                 gamma=0.9, tau=0.005, batch_size=256, entropy_per_action=-0.5, relabel="none"),
+            50, {}),
+    "sac_her": (dict(gamma=0.9, relabel="final"), 50, {}),
+    "td3": (dict(width=256, layers=2, learning_rate=3e-4, gamma=0.9, tau=0.005, batch_size=256,
+                 exploration_noise=0.4, target_noise=0.2, noise_clip=0.5, delay=2), 50, {}),
+    "td3_her": (dict(gamma=0.9, relabel="final"), 50, {}),
+    "crl": (dict(width=256, layers=2, representation=64, learning_rate=3e-4, gamma=0.99,
+                 batch_size=256, energy="norm", loss="forward", logsumexp_penalty=0.1),
+            62, dict(warm_up=256_000)),
+    "leo_sac": (dict(width=256, layers=2, learning_rate=1e-4, gamma=0.9, batch_size=256), 50, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["ant-u-maze", "ant-big-maze", "ant-hardest-maze"])
+@pytest.mark.parametrize("name", ANTS)
+def test_ants_of_the_papers_size_hold_the_benchmarks_values(task, name):
+    agent, num_steps, replay = ANTS[name]
+    experiment = preset(f"{task}/{name}/paper")
+    algorithm, goals = experiment.algorithm, experiment.goals
+    assert replace(algorithm.agent, **agent) == algorithm.agent
+    assert replace(algorithm, updates=1000, replay_size=2_560_000, **replay) == algorithm
+    assert (experiment.steps, experiment.num_envs) == (50_000_000, 256)
+    assert experiment.num_steps == num_steps and experiment.env.max_steps == 1001
+    assert (goals.frozen, goals.maze.reward, goals.maze.ends) == (True, "sparse", False)

@@ -113,6 +113,7 @@ class GoalSpace(NamedTuple):
     grid_outcome: Callable[[Array, Array], GoalOutcome]  # what it means to a goal of the grid
     nearest: Any  # [M] which goal of the grid lies nearest to each of the set
     spread: tuple[float, ...]  # how far from its nearest a goal lies at most, along each axis
+    snap_error: float  # how far from its nearest a goal that may be commanded lies at most
 
 
 class GoalSet(NamedTuple):

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from allgoals.algorithms.off_policy import OffPolicy
+from allgoals.algorithms import DualLeoSac, LeoSac, OffPolicy, Sac
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment, MazeGoalOptions
 from allgoals.goals.maze import snap_warning
 from allgoals.tasks import MAZES, TASKS, make_task
 from allgoals.types import Box, Task
 
+MOST_BONUS = 0.5  # of a goal's worth, that acting at random may be worth
 POSITIVE = {
     "steps", "num_envs", "num_steps", "log_every", "checkpoint_every", "width", "layers",
     "embedding_layers", "epochs", "minibatch_size", "num_minibatches", "episodes", "max_steps",
@@ -68,11 +69,39 @@ def build_task(experiment: Experiment) -> Task:
 def surprises(experiment: Experiment, task: Task) -> list[str]:
     """What is allowed and may surprise all the same."""
     agent = getattr(experiment.algorithm, "agent", None)
-    leo = getattr(agent, "leo", agent)
-    if getattr(leo, "offset", True):  # no grid stands between it and its goal
-        return []
-    flag = "--algorithm.agent.leo.offset" if hasattr(agent, "leo") else "--algorithm.agent.offset"
-    return list(filter(None, [snap_warning(task.goals.space, experiment.goals.maze, flag)]))
+    if isinstance(agent, DualLeoSac):
+        parts = {"--algorithm.agent.leo.": agent.leo, "--algorithm.agent.sac.": agent.sac}
+    else:
+        parts = {"--algorithm.agent.": agent}
+    found = [
+        text
+        for flag, part in parts.items()
+        for text in (_snapping(part, flag, experiment, task), _punishment(part, flag, task))
+    ]
+    return list(filter(None, found))
+
+
+def _snapping(part: Any, flag: str, experiment: Experiment, task: Task) -> str:
+    """A grid may stand between an agent and its goal."""
+    if not isinstance(part, LeoSac) or part.offset:
+        return ""
+    return snap_warning(task.goals.space, experiment.goals.maze, f"{flag}offset")
+
+
+def _punishment(part: Any, flag: str, task: Task) -> str:
+    """Where reaching a goal ends its pursuit, it also ends the bonus for acting at random."""
+    resamples = isinstance(part, Sac) or getattr(part, "policy_update", "") == "resample"
+    if not resamples or not task.goals.bounded:
+        return ""
+    alpha, most = part.initial_temperature, task.env.actions.size * math.log(2)
+    worth = alpha * most / max(1 - part.gamma, 1e-9)
+    if worth <= MOST_BONUS:
+        return ""
+    return (
+        f"reaching a goal is worth 1 and ends a bonus for acting at random that is worth up to"
+        f" {worth:.2g}: success may be punished. Choose a {flag}initial-temperature below"
+        f" {MOST_BONUS * alpha / worth:.1g}"
+    )
 
 
 def check(experiment: Experiment) -> None:

@@ -138,20 +138,21 @@ def remembered(rollout: Transition, capacity: int, seam: int) -> Memory:
     return Memory(replay, replay.last_rows())
 
 
+@pytest.mark.parametrize("reward", ["sparse", "dense"])
 @pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize("relabel", ["none", "final", "future", "mixed"])
-def test_batches_equal_a_plain_loop(relabel, ends):
+def test_batches_equal_a_plain_loop(relabel, ends, reward):
     """Each row's goal is its own or one its episode came to; reward and end follow from the next
     state, and only falling, or reaching a goal that ends, leaves no future."""
-    task = small_task(ends=ends)
+    task = small_task(ends=ends, reward=reward)
     rollout = walked(np.random.default_rng(0), 30, 3)
     memory = remembered(rollout, 30, seam=7)
-    drawn = draw(task, memory, jax.random.key(1), batch_size=4000, relabel=relabel, share=0.5)
+    drawn = draw(task, memory, jax.random.key(1), batch_size=1000, relabel=relabel, share=0.5)
     batch = jax.device_get(drawn)
     points = np.asarray(task.goals.space.points)
     host = jax.device_get(rollout)
     relabelled, finals = 0, 0
-    for b in range(4000):
+    for b in range(1000):
         n = round(float(batch.obs[b, 0]) / 4)
         t = round(float(batch.obs[b, 1]) / 0.3)
         last = t
@@ -165,12 +166,14 @@ def test_batches_equal_a_plain_loop(relabel, ends):
             assert relabel != "none" and (np.abs(allowed - goal).max(axis=1) < 1e-5).any()
             relabelled += 1
             finals += np.allclose(goal, seen[-1]) and last - t >= 3
-        reached = np.linalg.norm(host.next_obs[t, n, :2] - goal) < REACH
-        assert float(batch.reward[b]) == reached
+        distance = np.linalg.norm(host.next_obs[t, n, :2] - goal)
+        reached = distance < REACH
+        expected = reached if reward == "sparse" else pytest.approx(-distance, abs=1e-4)
+        assert float(batch.reward[b]) == expected
         assert bool(batch.no_future[b]) == (host.terminated[t, n] or (ends and reached))
-    assert relabelled == 0 if relabel == "none" else 0.45 < relabelled / 4000 < 0.55
+    assert relabelled == 0 if relabel == "none" else 0.45 < relabelled / 1000 < 0.55
     if relabel == "mixed":
-        assert finals > 0.05 * 4000
+        assert finals > 0.05 * 1000
 
 
 def test_futures_are_uniform_over_the_rest_of_the_episode():

@@ -82,8 +82,23 @@ def test_falls_terminate_and_time_truncates(ants):
         np.testing.assert_array_equal(after.terminated, (height < 0.2) | (height > 1.0))
         assert (np.asarray(after.truncated) == (t == env.max_steps)).all()
         state = after.state
-    lifted = begin.state._replace(body=_raised(begin.state.body, 3.0))
-    assert step(lifted, jnp.zeros((8, 8)), None).terminated.all()
+    for by in (3.0, -0.6):
+        moved = begin.state._replace(body=_raised(begin.state.body, by))
+        after = step(moved, jnp.zeros((8, 8)), None)
+        assert ((after.obs[:, 2] > 1.0) == (by > 0)).all()
+        assert after.terminated.all()
+
+
+def test_physics_that_burst_are_a_fall(ants):
+    """A body with a number that is none ends its episode, where it last was; others go on."""
+    _, begin, step = ants
+    body = begin.state.body
+    speed = body.xd_i.vel.at[0].set(jnp.nan)
+    burst = begin.state._replace(body=body.replace(xd_i=body.xd_i.replace(vel=speed)))
+    after = step(burst, jnp.zeros((8, 8)), None)
+    np.testing.assert_array_equal(after.terminated, np.arange(8) == 0)
+    assert np.isfinite(after.obs).all()
+    np.testing.assert_array_equal(after.obs[0], begin.obs[0])
 
 
 def _raised(body, by: float):

@@ -90,8 +90,11 @@ def test_the_nearest_goal_of_the_grid_stands_for_a_commanded_one(spacing, comman
 def test_a_warning_where_the_grid_can_miss_a_goal(options, warned):
     """Whoever is within reach of the grid's goal must be within reach of the true one."""
     space = maze_goals(Maze("u"), options).space
-    worst = np.linalg.norm(space.points - space.grid[space.nearest], axis=1).max()
-    assert (worst + options.grid_reach > REACH + 1e-6) == warned
+    found = np.linalg.norm(space.points - space.grid[space.nearest], axis=1).max()
+    assert space.snap_error >= found - 1e-6
+    if options.commanded == "anywhere":  # the middle of four goals of the grid is the worst place
+        assert space.snap_error == pytest.approx(options.spacing / 2**0.5)
+    assert (space.snap_error + options.grid_reach > REACH + 1e-6) == warned
     assert bool(snap_warning(space, options, "--offset")) == warned
 
 

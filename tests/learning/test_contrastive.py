@@ -18,6 +18,8 @@ def pairs() -> tuple[np.ndarray, np.ndarray]:
 
 
 def plain_energy(kind: str, x: np.ndarray, y: np.ndarray) -> float:
+    if kind == "cosine":
+        return float(x @ y / np.sqrt((x @ x) * (y @ y)))
     if kind == "dot":
         return float(x @ y)
     squared = float(((x - y) ** 2).sum())
@@ -39,7 +41,7 @@ def plain_loss(loss: str, logits: np.ndarray) -> float:
     }[loss]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["norm", "l2", "dot"])
+@pytest.mark.parametrize("kind", ["norm", "l2", "dot", "cosine"])
 @pytest.mark.parametrize("loss", ["forward", "backward", "symmetric", "binary"])
 def test_losses_equal_plain_loops(kind, loss, pairs):
     phi, psi = pairs

@@ -55,8 +55,10 @@ class Crl:
     max_grad_norm: float = 1e6  # gradients are clipped to this global norm
 
     def __post_init__(self):
-        if self.loss == "binary" and self.energy != "dot":
-            raise ValueError("algorithm.agent.loss binary needs energy dot: a distance has no sign")
+        if self.loss == "binary" and self.energy in ("norm", "l2"):
+            raise ValueError(
+                "algorithm.agent.loss binary needs energy dot or cosine: a distance has no sign"
+            )
 
     def init(self, task: Task, key: Key) -> CrlLearner:
         keys = jax.random.split(key, 3)
@@ -64,7 +66,7 @@ class Crl:
         size = task.env.actions.size
         encoder = task.encoder(0, False)
         critic = Representations(encoder, self.width, self.layers, self.representation)
-        policy = Policy(encoder, self.width, self.layers, size)
+        policy = Policy(encoder, self.width, self.layers, size, jax.nn.swish)
         action = jnp.zeros((1, size))
         return CrlLearner(
             Model.create("policy", policy, "adam_fine", keys[0], obs, goal),

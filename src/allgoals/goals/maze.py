@@ -60,6 +60,19 @@ def scattered_points(maze: Maze) -> np.ndarray:
     return points[rows.ravel()].astype(np.float32)
 
 
+def worst_error(maze: Maze, grid: np.ndarray, spacing: float) -> float:
+    """How far from the grid a place lies at most where a body finds room."""
+    places = grid_points(maze, spacing / 4)
+    places = places[maze.is_free(places[:, None] + REACH * AROUND).all(axis=1)]
+    worst = 0.0
+    for some in np.array_split(places, len(places) // 1000 + 1):
+        window = max(2 * spacing, CELL / 2)
+        inside = (grid >= some.min(axis=0) - window) & (grid <= some.max(axis=0) + window)
+        near = grid[inside.all(axis=1)]
+        worst = max(worst, np.linalg.norm(some[:, None] - near, axis=-1).min(axis=1).max())
+    return float(worst)
+
+
 def nearest(points: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Which point of the grid lies nearest to each point. [M]"""
     return np.linalg.norm(points[:, None] - grid, axis=-1).argmin(axis=1)
@@ -79,6 +92,8 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
     grid = grid_points(maze, options.spacing, clearance)
     close = nearest(points, grid)
     offsets = np.abs(points - grid[close]).max(axis=0)
+    errors = np.linalg.norm(points - grid[close], axis=1)
+    error = errors.max() if at_cells else worst_error(maze, grid, options.spacing)
     judge = partial(outcome, options.reward, REACH)
 
     def project(obs: Obs) -> Array:
@@ -99,13 +114,14 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
             grid_outcome=partial(outcome, options.reward, options.grid_reach),
             nearest=close,
             spread=tuple(np.maximum(offsets, options.spacing / 2).tolist()),
+            snap_error=float(error),
         ),
     )  # fmt: skip
 
 
 def snap_warning(goals: GoalSpace, options: MazeGoals, flag: str) -> str:
     """What to know where standing at the nearest point of the grid may miss a goal, or nothing."""
-    error = np.linalg.norm(goals.points - goals.grid[goals.nearest], axis=1).max()
+    error = goals.snap_error
     if error + options.grid_reach <= REACH + 1e-6:
         return ""
     spacing = f"one that divides {CELL:g}, " if options.commanded == "cells" else ""

@@ -10,13 +10,15 @@ import jax.numpy as jnp
 
 from allgoals.types import Array, Metrics
 
-Energy = Literal["norm", "l2", "dot"]
+Energy = Literal["norm", "l2", "dot", "cosine"]
 Loss = Literal["forward", "backward", "symmetric", "binary"]
 
 
 def energy(kind: Energy, phi: Array, psi: Array) -> Array:
     """How well they fit: [..., D] twice, broadcast -> [...]."""
-    if kind == "dot":
+    if kind == "cosine":
+        phi, psi = (x / jnp.sqrt(jnp.square(x).sum(-1, keepdims=True) + 1e-6) for x in (phi, psi))
+    if kind in ("dot", "cosine"):
         return (phi * psi).sum(axis=-1)
     squared = jnp.square(phi - psi).sum(axis=-1)
     return -jnp.sqrt(squared + 1e-6) if kind == "norm" else -squared

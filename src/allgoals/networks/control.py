@@ -46,10 +46,11 @@ class Policy(nn.Module):
     width: int
     layers: int
     action_size: int
+    unit: Callable[[Array], Array] = nn.relu
 
     @nn.compact
     def __call__(self, obs: Obs, goal: PyTree) -> tuple[Array, Array]:
-        x = Mlp(self.width, self.layers)(*self.encoder(obs, goal))
+        x = Mlp(self.width, self.layers, self.unit)(*self.encoder(obs, goal))
         return _normal(_dense(2 * self.action_size)(x))
 
 

@@ -1,0 +1,165 @@
+"""Whole gradient steps of SAC, LEO for SAC and contrastive RL against their equations, written out.
+
+Adam's first moment after one step is a tenth of the gradient, so a step shows its gradients.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from allgoals.algorithms.all_goals import through_all
+from allgoals.algorithms.off_policy import draw
+from allgoals.learning import squashed
+from allgoals.learning.contrastive import contrastive_loss
+from tests.algorithms.control import small, small_task
+from tests.algorithms.test_off_policy import remembered, walked
+
+ROWS, TAU = 24, 0.25
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
+
+
+def check_gradients(after, expected):
+    """To 1e-5 of the largest entry, which is far from nothing."""
+    found = jax.tree.map(lambda moment: 10 * moment, after.opt_state.mu)
+    size = max(float(jnp.abs(x).max()) for x in jax.tree.leaves(expected))
+    assert size > 1e-3
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5 * size)
+
+
+def check_slow_copy(before, after, fast):
+    expected = jax.tree.map(lambda s, f: (1 - TAU) * s + TAU * f, before, fast)
+    jax.tree.map(partial(np.testing.assert_allclose, atol=1e-6), after, expected)
+
+
+MODES = {
+    "all goals": {},
+    "late action": dict(late_action=True),
+    "three goals": dict(goals_per_update=3),
+    "offset, late, three goals": dict(offset=True, late_action=True, goals_per_update=3),
+}
+
+
+def naive_leo_sac(agent, learner, batch, key):
+    """Gradients of critics and policy with a pass for every goal, and the policy's entropy."""
+    alpha, heads = learner.temperature(), range(len(batch.heads))
+    key_next, key_now = jax.random.split(key)
+
+    def one_goal(params, seen, action, k):
+        """Both critics through every head, of which one counts. [B]"""
+        critics = learner.critics.replace(params=params)
+        return critics(seen, action[:, k]).min(axis=0)[:, batch.heads[k]]
+
+    action, log_pi = squashed.sample(key_next, *learner.policy(batch.next_seen, batch.heads))
+    soft = [
+        one_goal(learner.target, batch.next_seen, action, k) - alpha * log_pi[:, k] for k in heads
+    ]
+    target = [
+        batch.reward[:, k] + agent.gamma * jnp.where(batch.no_future[:, k], 0, soft[k])
+        for k in heads
+    ]
+
+    def of_critics(params):
+        q = learner.critics.replace(params=params)(batch.seen, batch.action)  # [2, B, G]
+        errors = [q[..., batch.heads[k]] - target[k] for k in heads]
+        return 0.5 * jnp.mean(jnp.square(jnp.stack(errors)))
+
+    def of_policy(params):
+        policy = learner.policy.replace(params=params)(batch.seen, batch.heads)
+        action, log_pi = squashed.sample(key_now, *policy)
+        q = [one_goal(learner.critics.params, batch.seen, action, k) for k in heads]
+        losses = [alpha * log_pi[:, k] - q[k] for k in heads]
+        return jnp.mean(jnp.stack(losses)), -log_pi.mean()
+
+    of_policy, entropy = jax.grad(of_policy, has_aux=True)(learner.policy.params)
+    return jax.grad(of_critics)(learner.critics.params), of_policy, entropy
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_step_of_leo_sac_is_the_naive_one(memory, mode):
+    """Critics follow R + gamma (min Q' - alpha log pi) by actions of their own, the policy climbs
+    min Q - alpha log pi, alpha falls with entropy to spare."""
+    task = small_task(ends=True)
+    agent = small("leo_sac", gamma=0.7, tau=TAU, initial_temperature=0.3, **MODES[mode]).agent
+    start = jax.jit(partial(agent.init, task))
+    step = jax.jit(partial(agent.resampling_step, task))
+    naive = jax.jit(partial(naive_leo_sac, agent))
+    for seed in range(3):
+        learner = start(jax.random.key(seed))
+        learner = learner._replace(target=jax.tree.map(lambda x: 1.1 * x, learner.target))
+        steps = memory.replay.take(*memory.replay.sample(jax.random.key(seed + 5), ROWS))
+        key = jax.random.key(seed)
+        batch = through_all(task, steps, key, agent.goals_per_update, agent.offset)
+        after, _ = step(learner, batch, key)
+        of_critics, of_policy, entropy = naive(learner, batch, key)
+        check_gradients(after.critics, of_critics)
+        check_gradients(after.policy, of_policy)
+        check_slow_copy(learner.target, after.target, after.critics.params)
+        spare = entropy - agent.entropy_per_action * 2
+        assert abs(spare) > 0.1
+        assert (after.temperature() < 0.3) == (spare > 0)
+
+
+@pytest.mark.parametrize("wanted", [-3.0, 3.0])
+def test_a_step_of_sac_follows_its_equations(memory, wanted):
+    """And alpha falls where there is more entropy than is wanted, and rises where there is less."""
+    task = small_task()
+    agent = small("sac", initial_temperature=0.3, entropy_per_action=wanted).agent
+    learner = jax.jit(partial(agent.init, task))(jax.random.key(0))
+    batch = draw(task, memory, jax.random.key(1), batch_size=ROWS, relabel="final", share=0.5)
+    key = jax.random.key(2)
+    step = jax.jit(partial(agent.learn, task), static_argnums=3)
+    after, _ = step(learner, batch, key, partial(agent.worth, learner, batch))
+    key_next, key_now = jax.random.split(key)
+    target = agent.targets(learner, batch, 0.3, key_next)
+
+    @jax.jit
+    @jax.grad
+    def of_critics(params):
+        q = learner.critics.replace(params=params)(batch.obs, batch.action, batch.goal)
+        return 0.5 * jnp.mean(jnp.square(q - target))
+
+    @jax.jit
+    @jax.grad
+    def of_policy(params):
+        policy = learner.policy.replace(params=params)
+        action, log_pi = squashed.sample(key_now, *policy(batch.obs, batch.goal))
+        q = jnp.minimum(*learner.critics(batch.obs, action, batch.goal))
+        return jnp.mean(0.3 * log_pi - q)
+
+    check_gradients(after.critics, of_critics(learner.critics.params))
+    check_gradients(after.policy, of_policy(learner.policy.params))
+    assert (after.temperature() < 0.3) == (wanted < 0)
+
+
+def test_a_step_of_contrastive_rl_follows_its_equations(memory):
+    task, agent = small_task(), small("crl", initial_temperature=0.3, energy="l2").agent
+    learner = jax.jit(partial(agent.init, task))(jax.random.key(0))
+    key = jax.random.key(2)
+    after, _ = jax.jit(partial(agent.step, task))(learner, memory, key)
+    key_batch, key_now = jax.random.split(key)
+    batch = agent.futures(task, memory, key_batch)
+
+    @jax.jit
+    @jax.grad
+    def of_critic(params):
+        pair = learner.critic.replace(params=params)(batch.obs, batch.action, batch.goal)
+        return contrastive_loss("forward", "l2", *pair, agent.logsumexp_penalty)[0]
+
+    @jax.jit
+    @jax.grad
+    def of_policy(params):
+        policy = learner.policy.replace(params=params)
+        action, log_pi = squashed.sample(key_now, *policy(batch.obs, batch.goal))
+        phi, psi = learner.critic(batch.obs, action, batch.goal)
+        return jnp.mean(0.3 * log_pi + jnp.square(phi - psi).sum(axis=-1))
+
+    check_gradients(after.critic, of_critic(learner.critic.params))
+    check_gradients(after.policy, of_policy(learner.policy.params))
