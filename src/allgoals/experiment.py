@@ -75,6 +75,7 @@ class MazeGoalOptions(GoalOptions):
 class EvaluationOptions:
     times: Count = 10  # evaluations spread over the run, the last at its end; 0 for none
     episodes: Count = 1  # episodes per goal
+    last_episodes: MaybeCount = None  # of the last evaluation, if not as many
     max_steps: Count = 512  # steps per episode at most
     num_envs: Count = 256  # episodes run side by side
 

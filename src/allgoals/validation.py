@@ -17,8 +17,8 @@ MOST_BONUS = 0.5  # of a goal's worth, that acting at random may be worth
 POSITIVE = {
     "steps", "num_envs", "num_steps", "log_every", "checkpoint_every", "width", "layers",
     "embedding_layers", "epochs", "minibatch_size", "num_minibatches", "episodes", "max_steps",
-    "conv_features", "random_goals", "positive_goals", "subset", "repeats", "batch_size",
-    "updates", "replay_size", "delay", "representation",
+    "last_episodes", "conv_features", "random_goals", "positive_goals", "subset", "repeats",
+    "batch_size", "updates", "replay_size", "delay", "representation",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "seed", "subset_seed", "times", "actor_layers", "critic_layers", "entropy_coefficient",

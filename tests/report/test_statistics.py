@@ -125,7 +125,7 @@ def test_welch_is_scipys_or_a_little_wider(n, m):
     wider = (high - low) / (right.high - right.low)
     assert 0.999 <= wider <= (3.0 if min(n, m) < 4 else 1.15)
     assert np.isnan(welch_interval(one[:1], other)).all()
-    assert welch_interval([1, 1], [0, 0]) == (1, 1)
+    assert np.isnan(welch_interval([1, 1], [0, 0])).all()  # two goals of a few episodes each
 
 
 def test_welch_seldom_sees_a_difference_where_there_is_none():

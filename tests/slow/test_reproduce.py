@@ -66,7 +66,8 @@ def expected(out: Path, study: RunStudy, picture) -> list[dict]:
     cases = study.cases(BUDGET)
     if isinstance(picture, Curves):
         return [
-            numbers(seeds) | {"label": label(picture, case, part), "steps": step}
+            numbers(seeds)
+            | {"panel": panel(case, goal), "label": label(picture, case, part), "steps": step}
             for case in cases
             for goal in picture.goals or ("",)
             for part in picture.components
@@ -74,13 +75,21 @@ def expected(out: Path, study: RunStudy, picture) -> list[dict]:
         ]
     if isinstance(picture, OverParameter):
         ends = [(case, successes(out, case, picture.goal)) for case in cases]
-        return [numbers(s[max(s)]) | {"label": c.label, "x": c.x} for c, s in ends if s]
+        return [
+            numbers(s[max(s)]) | {"panel": c.panel, "label": c.label, "x": c.x}
+            for c, s in ends
+            if s
+        ]
     ends = [(case, successes(out, case)) for case in cases]
     return [numbers(s[max(s)]) | {"label": c.label} for c, s in ends]
 
 
 def numbers(seeds: list[float]) -> dict:
     return {"n": len(seeds), "mean": fmean(seeds), "error": stdev(seeds) / len(seeds) ** 0.5}
+
+
+def panel(case, goal: str) -> str:
+    return f"{case.panel}: {goal}" if goal else case.panel
 
 
 def label(picture, case, part: str) -> str:

@@ -97,6 +97,44 @@ trials({str(tmp_path)!r}, count=1, grace=2.0).work(lambda *a: time.sleep(6) or w
     assert one.wait() == 0
 
 
+def test_of_a_large_space_sets_are_drawn_by_chance():
+    space = {f"field {i}": tuple(range(9)) for i in range(4)}  # 6,561 sets
+    drawn = [parameters(space, i) for i in range(900)]
+    assert drawn == [parameters(space, i) for i in range(900)]
+    for name in space:
+        counts = Counter(one[name] for one in drawn)
+        assert set(counts) == set(range(9)) and max(counts.values()) < 150
+
+
+def test_of_a_small_space_all_sets_come_before_any_comes_again():
+    for first in (0, 12, 24):
+        assert len({tuple(parameters(SPACE, first + i).items()) for i in range(12)}) == 12
+
+
+def test_workers_that_begin_in_the_same_moment_all_work(tmp_path):
+    """Each finds no table, and makes them."""
+    source = f"""
+import sys, time
+sys.path.insert(0, {os.getcwd()!r})
+from tests.studies.test_trials import trials, worth
+import optuna
+while time.time() < float(sys.argv[1]): pass
+trials({str(tmp_path)!r}).work(worth)
+"""
+    moment = str(time.time() + 8)
+    command = [sys.executable, "-c", source, moment]
+    workers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    told = [worker.communicate(timeout=120)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0], told
+    assert [one.index for one in trials(tmp_path).finished()] == list(range(6))
+
+
+def test_passwords_are_not_told():
+    with pytest.raises(UsageError) as told:
+        _ = Trials("mysql://me:secret@nowhere/x", "test", SPACE, 3).study
+    assert "secret" not in str(told.value) and "mysql://me:***@nowhere" in str(told.value)
+
+
 @pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db", "mysql://x@y/z"])
 def test_a_database_that_cannot_be_had_is_told(url):
     with pytest.raises(UsageError, match="--storage"):

@@ -94,12 +94,14 @@ def _study(words: Words):
 def _work(words: Words, signals: Signals) -> None:
     study = _study(words)
     from allgoals.cli.display import Display
+    from allgoals.runs.environment import without_password
     from allgoals.studies.types import SEEDS, Desk
 
     with Display() as display:
         desk = Desk(
             words.out, words.budget, words.seeds or SEEDS[words.budget],
-            shlex.join(["allgoals", "reproduce", *words.flags]), say, display, signals,
+            without_password(shlex.join(["allgoals", "reproduce", *words.flags])), say, display,
+            signals,
             words.together, words.storage,
         )  # fmt: skip
         study.check(desk)

@@ -47,8 +47,8 @@ def pictures(budget: Budget) -> tuple:
 
 
 def claims(budget: Budget) -> list[Claim]:
-    """The paper's are about ants."""
-    small, large = ("point-u-maze",) * 2 if budget == "smoke" else ("ant-u-maze", "ant-big-maze")
+    """The paper's are about ants; points stand for them at smaller budgets."""
+    small, *_, large = MAZES[budget] * 2
     leo, dual = Side("SAC + LEO"), Side("SAC + Dual LEO")
     rivals = ("SAC + HER", "CRL")
     return [

@@ -31,14 +31,16 @@ def pictures(budget: Budget) -> list[Curves]:
 
 
 def claims(budget: Budget) -> list[Claim]:
-    """The paper's are about the full game."""
-    task, goals = ("gridworld", SMALL) if budget == "smoke" else ("craftax", FULL)
+    """The paper's are about the full game, or what stands for it."""
+    task, goals = list(chosen(budget).items())[-1]
     leo, pqn, dual = Side("LEO"), Side("PQN"), Side("Dual LEO (PQN)")
     return [
         *(Above(f"{task}: LEO is above PQN at {g}, which is hard", leo, pqn, task, g)
           for g in goals["hard"]),
         *(Above(f"{task}: LEO is below PQN at {g}, which is easy", pqn, leo, task, g)
           for g in goals["easy"]),
+        *(Above(f"{task}: Dual LEO (PQN) is above PQN at {g}, which is hard", dual, pqn, task, g)
+          for g in goals["hard"]),
         *(Above(f"{task}: Dual LEO (PQN) is not below PQN at {g}", dual, pqn, task, g, margin=0.05)
           for g in goals["easy"]),
     ]  # fmt: skip

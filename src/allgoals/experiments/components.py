@@ -38,14 +38,15 @@ def declared(goal: str) -> Declared:
         leo, uvfa = Side(DUAL, component="leo"), Side(DUAL, component="uvfa")
         early = [replace(side, through=0.25) for side in (leo, uvfa)]
         classic = CRAFTAX[budget][0]
+        when = EARLY / 1e9 if budget == "paper" else 1.0
         return [
             Above(f"{task}: LEO learns {name} first", *early, task, name),
             Above(f"{task}: in the end the network told its goal is better at {name}", uvfa, leo,
                   task, name),
             Among(f"{classic}: where success is high, the network told its goal is ahead", DUAL,
-                  "uvfa", "leo", classic, high=True),
+                  "uvfa", "leo", classic, True, when),
             Among(f"{classic}: where success is low but not zero, LEO is ahead", DUAL, "leo",
-                  "uvfa", classic, high=False),
+                  "uvfa", classic, False, when),
         ]  # fmt: skip
 
     return Declared(cases, pictures, claims)

@@ -26,6 +26,7 @@ CLASSIC = {
     "PQN falls behind PPO on the small goal set": ("PPO", "PQN"),
     "hindsight helps PQN": ("PQN + HER", "PQN"),
     "LEO is above the PQN it is built on": ("LEO", "PQN"),
+    "PPO is above LEO on the small goal set": ("PPO", "LEO"),
     "LEO is below PQN with hindsight": ("PQN + HER", "LEO"),
     "Dual LEO (PQN) is above its part LEO": ("Dual LEO (PQN)", "LEO"),
     "Dual LEO (PQN) is above its part PQN": ("Dual LEO (PQN)", "PQN"),

@@ -39,11 +39,13 @@ def claims(budget: Budget) -> list[Claim]:
     least, *_ = SHARES[budget]
     most = 0.6 if 0.6 in SHARES[budget] else least
     leo, dual = LABELS["leo"], LABELS["dual_leo_pqn"]
+    task = FULL_CRAFTAX[budget]
     return [
-        Above("LEO learns less with fewer heads", Side(leo, 1.0), Side(leo, least)),
-        Above("Dual LEO (PQN) learns less with fewer heads", Side(dual, 1.0), Side(dual, least)),
-        Above("Dual LEO (PQN) needs no more than 0.6 of the heads", Side(dual, most),
-              Side(dual, 1.0), margin=0.02),
+        Above(f"{task}: LEO learns less with fewer heads", Side(leo, 1.0), Side(leo, least), task),
+        Above(f"{task}: Dual LEO (PQN) learns less with fewer heads", Side(dual, 1.0),
+              Side(dual, least), task),
+        Above(f"{task}: Dual LEO (PQN) needs no more than {most:g} of the heads", Side(dual, most),
+              Side(dual, 1.0), task, margin=0.02),
     ]  # fmt: skip
 
 

@@ -71,6 +71,7 @@ class Difference:
     """How far one side is above another: the mean over seeds, and its 95 % interval."""
 
     mean: float
+    other: float  # the mean of what it is compared with
     low: float
     high: float
     evidence: str
@@ -87,9 +88,12 @@ def difference(
     low, high = welch_interval(one, other)
     mean = float(one.mean() - other.mean())
     evidence = f"{upper} {one.mean():.3f}, {lower} {other.mean():.3f}; difference {mean:+.3f}"
-    known = "of a single seed" if np.isnan(low) else f"(95 %: {low:+.3f} to {high:+.3f})"
+    single = min(len(one), len(other)) < 2
+    unknown = "of a single seed" if single else "of seeds that all agree"
+    known = unknown if np.isnan(low) else f"(95 %: {low:+.3f} to {high:+.3f})"
+    counts = "" if len(one) == len(other) else f", {len(one)} and {len(other)} seeds"
     nothing = max(one.mean(), other.mean()) <= margin
-    return Difference(mean, low, high, f"{evidence} {known}", nothing)
+    return Difference(mean, float(other.mean()), low, high, f"{evidence} {known}{counts}", nothing)
 
 
 NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
@@ -112,30 +116,31 @@ class Comparison(ABC):
             return NOT_TRAINED
         if found.nothing or np.isnan(found.low):
             return Judgement("cannot say", found.evidence)
-        return Judgement(self.verdict(found.low, found.high), found.evidence)
+        return Judgement(self.verdict(found), found.evidence)
 
     @abstractmethod
-    def verdict(self, low: float, high: float) -> Verdict:
+    def verdict(self, found: Difference) -> Verdict:
         """By the interval of the difference."""
 
 
 class Above(Comparison):
     """One side's mean success is above the other's, or not below it by more than a margin."""
 
-    def verdict(self, low: float, high: float) -> Verdict:
-        return above(-self.margin, low, high)
+    def verdict(self, found: Difference) -> Verdict:
+        return above(-self.margin, found.low, found.high)
 
 
 @dataclass(frozen=True)
 class Alike(Comparison):
-    """Both sides differ by no more than a margin, either way."""
+    """Both sides differ by no more than a share of the other's success, either way."""
 
-    margin: float = 0.1
+    share: float = 0.2
 
-    def verdict(self, low: float, high: float) -> Verdict:
-        if -self.margin < low and high < self.margin:
+    def verdict(self, found: Difference) -> Verdict:
+        margin = self.share * found.other
+        if -margin < found.low and found.high < margin:
             return "supported"
-        return "contradicted" if low > self.margin or high < -self.margin else "cannot say"
+        return "contradicted" if found.low > margin or found.high < -margin else "cannot say"
 
 
 @dataclass(frozen=True)
@@ -169,9 +174,11 @@ class Among:
     lower: str
     panel: str
     high: bool  # goals at which the better of both is at 0.5 or more; else below, but not at 0
+    through: float = 1.0  # of the training
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
-        sides = [Side(self.label, component=part) for part in (self.upper, self.lower)]
+        parts = (self.upper, self.lower)
+        sides = [Side(self.label, component=part, through=self.through) for part in parts]
         found = [side.scores(cases, self.panel, "") for side in sides]
         if any(table is None for table in found):
             return NOT_TRAINED

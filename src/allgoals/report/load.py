@@ -68,6 +68,7 @@ class Run:
     seconds: float  # spent on training
     parameters_sha256: str | None
     values: np.ndarray | None  # [S, G]
+    failed: str = ""  # why it was given up
 
     @property
     def name(self) -> str:
@@ -103,9 +104,11 @@ def load_run(path: Path) -> Run:
     with _reading(path / "values.npz"):
         # The summary is written last: without it this file may be half written.
         values = _values(path / "values.npz", goals) if summary else None
+    with _reading(path / "failed.json"):
+        failed = _text((directory.read("failed.json") or {"error": ""})["error"])
     return Run(
         path, config, goals, evaluations, metrics, starts, bool(summary), steps, seconds, digest,
-        values,
+        values, failed,
     )  # fmt: skip
 
 

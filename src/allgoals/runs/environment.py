@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ def versions() -> dict[str, str]:
 def describe_environment() -> dict[str, Any]:
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "command": _command(),
         "python": platform.python_version(),
         "packages": versions(),
         "platform": platform.platform(),
@@ -36,6 +37,18 @@ def describe_environment() -> dict[str, Any]:
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
         "commit": _commit(),
     }
+
+
+def _command() -> list[str]:
+    """As it would be typed again."""
+    program = Path(sys.argv[0]).name
+    words = ["allgoals" if program == "__main__.py" else program, *sys.argv[1:]]
+    return [without_password(word) for word in words]
+
+
+def without_password(text: str) -> str:
+    """Addresses in a text keep their user alone."""
+    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
 
 
 def _commit() -> str | None:

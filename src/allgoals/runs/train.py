@@ -158,12 +158,14 @@ class Driver:
     def _evaluate_if_due(self, update: int, state: TrainState) -> None:
         if update not in self.evaluate_at:
             return
+        options = self.experiment.evaluation
+        at_end = update == self.experiment.total_updates
         for directory, own in zip(self.directories, self.parts(state), strict=True):
             if update in (row["update"] for row in directory.rows(EVALUATIONS)):
                 continue
             results = self._agent(update, own).evaluate(
                 self.evaluator,
-                self.experiment.evaluation.episodes,
+                (at_end and options.last_episodes) or options.episodes,
                 seed=update,
                 on_batch=self._between_batches(update, state),
             )

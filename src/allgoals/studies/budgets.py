@@ -51,7 +51,8 @@ def craftax(budget: Budget, task: str, name: str) -> Experiment:
     return replace(
         preset(f"{task}/{name}"),
         steps=LAPTOP_STEPS,
-        evaluation=EvaluationOptions(times=4, episodes=1, max_steps=512, num_envs=136),
+        checkpoint_every=15,
+        evaluation=EvaluationOptions(times=3, last_episodes=4, max_steps=512, num_envs=136),
     )
 
 
@@ -92,7 +93,7 @@ def swept(name: str) -> Callable[[Budget], Experiment]:
 
     def base(budget: Budget) -> Experiment:
         experiment = craftax(budget, FULL_CRAFTAX[budget], name)
-        once = replace(experiment.evaluation, times=1)
+        once = replace(experiment.evaluation, times=1, last_episodes=None)
         changes = dict(steps=SWEPT_STEPS[budget], evaluation=once)
         # so many that every set of values divides the rows of a rollout
         return replace(experiment, **changes, num_envs=512 if budget == "smoke" else 1024)

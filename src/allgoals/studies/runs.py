@@ -15,8 +15,9 @@ from allgoals.validation import build_task
 
 BY_SEEDS = (
     "Supported or contradicted: the 95 % interval over seeds of a difference (Welch's) lies on one"
-    " side. This is said of the budget of this page; the paper's claims are about runs of a billion"
-    " steps, or of 50 million in the ant mazes."
+    " side. This is said of the budget of this page, and of the world that a claim names, which may"
+    " stand for another; the paper's claims are about runs of a billion steps, or of 50 million in"
+    " the ant mazes."
 )
 
 

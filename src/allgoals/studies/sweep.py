@@ -47,7 +47,7 @@ class Sweep:
     def evaluate(self, desk: Desk, index: int, chosen: dict[str, Any]) -> float:
         """The mean success at the end of trial `index`; 0 for one that diverged."""
         path = self._path(desk, index)
-        job = Job(f"{self.name}, trial {index}", path, self._experiment(desk, chosen))
+        job = Job(f"{self.name}, trial {index}", path, self._experiment(desk, index, chosen))
         job.check()
         desk.say(f"trial {index + 1} of {self.trials[desk.budget]}: {_words(chosen)}")
         if not job.over:
@@ -110,8 +110,8 @@ class Sweep:
     def _path(self, desk: Desk, index: int) -> Path:
         return desk.folder(self.name) / "trials" / f"{index:03}"
 
-    def _experiment(self, desk: Desk, chosen: dict[str, Any]) -> Experiment:
-        experiment = self.base(desk.budget)
+    def _experiment(self, desk: Desk, index: int, chosen: dict[str, Any]) -> Experiment:
+        experiment = replace(self.base(desk.budget), seed=index)  # no two trials are the same
         for name, value in chosen.items():
             experiment = changed(experiment, name.split("."), value)
         return experiment

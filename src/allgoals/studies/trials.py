@@ -6,6 +6,7 @@ counts. A worker shows that it lives by counting in its claim; where others see 
 `grace` seconds, the claim fails and the index is free again. So each index is finished once.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,16 +18,28 @@ from typing import Any
 import numpy as np
 
 from allgoals.errors import RunInUse, UsageError
+from allgoals.runs.environment import without_password
 
 Space = dict[str, tuple]  # values of every parameter
 PATIENCE = 0.5  # seconds between looks at what others do
+SMALL = 1000  # sets of values
+ATTEMPTS = 5  # at making the tables, which others may be making at the same moment
 INSTALL = "sweeps need optuna: pip install 'allgoals[studies]'"
 
 
 def parameters(space: Space, index: int, seed: int = 0) -> dict[str, Any]:
-    """What trial `index` is about: every value as likely as any other."""
-    random = np.random.default_rng([seed, index])
-    return {name: values[random.integers(len(values))] for name, values in space.items()}
+    """What trial `index` is about: every value as likely as any other.
+
+    Of a small space no set is drawn again before all others were.
+    """
+    sets = math.prod(map(len, space.values()))
+    if sets <= SMALL:
+        place = np.random.default_rng(seed).permutation(sets)[index % sets]
+        chosen = np.unravel_index(place, [len(values) for values in space.values()])
+    else:
+        random = np.random.default_rng([seed, index])
+        chosen = [random.integers(len(values)) for values in space.values()]
+    return {name: values[i] for (name, values), i in zip(space.items(), chosen, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -55,16 +68,20 @@ class Trials:
             raise UsageError(INSTALL) from None
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         patient = {"connect_args": {"timeout": 60}} if self.storage.startswith("sqlite") else {}
-        try:
-            storage = optuna.storages.RDBStorage(self.storage, engine_kwargs=patient)
-            return optuna.create_study(
-                storage=storage, study_name=self.name, direction="maximize", load_if_exists=True
-            )
-        except (ImportError, ValueError, RuntimeError) as error:  # of a driver or of the URL
-            raise UsageError(f"--storage {self.storage}: {error}") from None
-        except Exception as error:  # the database's own, of which there is no end
-            first = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise UsageError(f"--storage {self.storage}: {first}") from None
+        where = f"--storage {without_password(self.storage)}"
+        for attempt in range(ATTEMPTS):
+            try:
+                storage = optuna.storages.RDBStorage(self.storage, engine_kwargs=patient)
+                return optuna.create_study(
+                    storage=storage, study_name=self.name, direction="maximize", load_if_exists=True
+                )
+            except (ImportError, ValueError) as error:  # of a driver or of the URL
+                raise UsageError(f"{where}: {error}") from None
+            except Exception as error:  # the database's own, of which there is no end
+                if attempt + 1 == ATTEMPTS or "exist" not in str(error):
+                    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+                    raise UsageError(f"{where}: {first}") from None
+                time.sleep(PATIENCE)
 
     def work(self, evaluate: Callable[[int, dict[str, Any]], float]) -> None:
         """Takes trials that nobody has, until all are finished."""
