@@ -11,7 +11,9 @@ from allgoals.errors import UsageError
 from allgoals.report import maps, write_report
 from allgoals.report.figures import short_count
 from allgoals.report.load import load_run
+from allgoals.report.published import published
 from allgoals.report.results import sections
+from allgoals.report.study import goal_table
 from tests.report.synthetic import GRID, agent, config, write_run
 
 
@@ -200,3 +202,31 @@ def test_what_cannot_be_done_is_said(tmp_path, seeds):
 def test_reports_need_no_jax():
     code = "import sys, allgoals.report; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_our_numbers_stand_beside_the_papers(tmp_path):
+    """Every goal of Craftax-Classic: ours, the paper's, and both coloured as the paper does."""
+    paper = published("craftax-classic")
+    names = ("inventory/wood_1", "tools/iron_pickaxe", "block_map/DIAMOND_left")
+    runs = [
+        write_run(
+            tmp_path / f"run-{seed}", config(seed, task="craftax-classic"),
+            {200: agent(1.0, 0.25 * seed, 0.0)}, names, (True,) * 3, layout=None,
+        )
+        for seed in (0, 1)
+    ]  # fmt: skip
+    text = report(tmp_path, *runs)
+    [table] = [t for t in Page(text).tables if t[0][0] == "Goal"]
+    assert table[0][-1] == "paper Dual LEO (PQN), 1B steps"
+    ours = {
+        "inventory/wood_1": "1.00",
+        "tools/iron_pickaxe": "0.12",
+        "block_map/DIAMOND_left": "0.00",
+    }
+    rows = {row[0]: row[1:] for row in table[1:-1]}
+    assert rows == {name: [ours[name], f"{paper[name]:.2f}"] for name in names}
+    assert table[-1][1:] == ["0.38", f"{np.mean(list(paper.values())):.2f}"]
+    for name, level in zip(names, ("always", "sometimes", "never"), strict=True):
+        assert re.search(rf'<td>{name}</td><td class="n {level}"', text)
+    goals = goal_table([load_run(run) for run in runs])
+    assert [row["paper"] for row in goals] == 2 * [paper[name] for name in names]

@@ -73,10 +73,11 @@ def _shared(sizes: GoalsSizes) -> dict[str, int]:
 
 def extrapolate(one: Timing, two: Timing, goals: int) -> Timing:
     """Naive relabelling has `goals` times the rows, so its time is a line."""
-    per_goal = (two.seconds - one.seconds) / (two.goals - one.goals)
-    seconds = two.seconds + per_goal * (goals - two.goals)
+    reach = (goals - two.goals) / (two.goals - one.goals)
+    seconds = two.seconds + reach * (two.seconds - one.seconds)
+    spread = two.spread + reach * (two.spread + one.spread)  # the steepest line and the flattest
     rows = two.seconds * two.steps_per_second
-    return Timing(two.algorithm, goals, seconds, 0.0, rows / seconds, extrapolated=True)
+    return Timing(two.algorithm, goals, seconds, spread, rows / seconds, extrapolated=True)
 
 
 def _task(name: str, goals: int) -> Task:

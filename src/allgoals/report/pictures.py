@@ -13,7 +13,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from allgoals.report.figures import COLOURS, LOOK, short_count, styles
-from allgoals.report.scores import Row, Trained, goal_names, last, scores, since, summary
+from allgoals.report.scores import (
+    Row,
+    Trained,
+    goal_names,
+    last,
+    same_goals,
+    scores,
+    since,
+    summary,
+)
 from allgoals.report.statistics import (
     performance_profile,
     probability_of_improvement,
@@ -83,7 +92,12 @@ class OverParameter:
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
         return [
-            {"panel": case.panel, "label": case.label, "x": case.x, **summary(table)}
+            {
+                "panel": case.panel,
+                "label": case.label,
+                "x": case.x,
+                **summary(table, same_goals(case.runs)),
+            }
             for case in cases
             if (table := last(scores(case.runs, self.goal))) is not None
         ]

@@ -57,11 +57,19 @@ def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None
     return by_step[min(found)] if found else last(by_step)
 
 
-def summary(table: np.ndarray) -> dict[str, float]:
-    """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %."""
+def same_goals(runs: Iterable[Run]) -> bool:
+    return len({run.goals.names for run in runs if run.goals}) < 2
+
+
+def summary(table: np.ndarray, stratified: bool = True) -> dict[str, float]:
+    """The paper's mean and standard error over seeds, and an interquartile mean with its 95 %.
+
+    Not stratified is what has other goals for every seed.
+    """
     means = table.mean(axis=1)
-    several = table.shape[1] > 1  # goals: the middle half of one goal's few seeds says nothing
-    low, high = stratified_interval(interquartile_mean, table) if several else (math.nan, math.nan)
+    stratified &= table.shape[1] > 1  # the middle half of one goal's few seeds says nothing
+    interval = stratified_interval(interquartile_mean, table) if stratified else None
+    low, high = interval or (math.nan, math.nan)
     return {
         "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
         "iqm": interquartile_mean(table), "low": low, "high": high,

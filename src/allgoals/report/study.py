@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from allgoals.report.figures import LOOK, inline_svg
 from allgoals.report.load import Run
 from allgoals.report.page import fill, write_page
 from allgoals.report.pictures import Picture
+from allgoals.report.published import published
 from allgoals.report.scores import Row, Trained
 from allgoals.runs.directory import write_bytes
 
@@ -114,12 +116,13 @@ def claim_table(judged: Sequence[Judged]) -> list[Row]:
 
 
 def goal_table(runs: Sequence[Run]) -> list[Row]:
-    """Every run's last success at every goal."""
+    """Every run's last success at every goal, and the paper's where it prints one."""
+    papers = {task: published(task) for task in {run.config["task"] for run in runs}}
     return [
         {
             "task": run.config["task"], "algorithm": run.config["name"], "run": str(run.path),
             "seed": run.seed, "steps": run.last.steps, "component": component, "goal": goal,
-            "success": float(rate),
+            "success": float(rate), "paper": papers[run.config["task"]].get(goal, math.nan),
         }
         for run in runs if run.last and run.goals
         for component, rates in run.last.success.items()

@@ -1,7 +1,8 @@
 """A study that trains nothing to its end: how fast the methods are, in one process."""
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -9,6 +10,7 @@ from matplotlib.figure import Figure
 from allgoals.bench import goals as growing
 from allgoals.bench import throughput
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
+from allgoals.errors import UsageError
 from allgoals.report.claims import Judgement, above
 from allgoals.report.figures import COLOURS
 from allgoals.report.pictures import one_figure
@@ -49,7 +51,14 @@ class SpeedStudy:
     slowdown: float  # of LEO against PQN, as the paper has it
     factor: float  # of naive relabelling against LEO
 
-    def check(self, desk: Desk) -> None: ...
+    def check(self, desk: Desk) -> None:
+        """A measurement of other sizes is in the way."""
+        path = desk.folder(self.name) / "speed.json"
+        sizes = json.loads(json.dumps(asdict(self.measured[desk.budget])))
+        if path.exists() and read_json(path).get("sizes") != sizes:
+            raise UsageError(
+                f"{path} was measured with other sizes; choose another --out, or move it"
+            )
 
     def work(self, desk: Desk) -> None:
         """Measures, unless that was done."""
@@ -61,7 +70,9 @@ class SpeedStudy:
         try:
             enable_compile_cache()
             rows = list(self._measure(self.measured[desk.budget], desk))
-            folder.write("speed.json", {"rows": rows, "machine": describe_environment()})
+            sizes = asdict(self.measured[desk.budget])
+            machine = describe_environment()
+            folder.write("speed.json", {"rows": rows, "sizes": sizes, "machine": machine})
         finally:
             folder.unlock()
 
@@ -79,9 +90,9 @@ class SpeedStudy:
         )
         for timing in growing.naive_relabelling(what.few, what.goals, same, what.repeats):
             desk.say(f"{NAIVE}, {timing.goals} goals: {timing.seconds:.2f} s per update")
-        speed = timing.steps_per_second
-        yield {"label": NAIVE, "steps_per_second": speed, "low": speed, "high": speed,
-               "extrapolated": 1}  # fmt: skip
+        speed, off = timing.steps_per_second, timing.spread / timing.seconds
+        yield {"label": NAIVE, "steps_per_second": speed, "low": speed / (1 + off),
+               "high": speed / max(1 - off, 1e-3), "extrapolated": 1}  # fmt: skip
 
     def write(self, desk: Desk) -> Path:
         folder = desk.folder(self.name)
@@ -89,7 +100,11 @@ class SpeedStudy:
         rows = with_factors(measured["rows"])
         what, machine = self.measured[desk.budget], measured["machine"]
         title = f"Steps per second on {what.task}, {what.goals} goals"
-        on = f" {', '.join(machine['devices'])}; {machine['platform']}."
+        sizes = ", ".join(
+            f"{getattr(what.sizes, name)} {name.replace('_', ' ')}"
+            for name in ("num_envs", "num_steps", "minibatch_size", "epochs", "width", "layers")
+        )
+        on = f" Sizes: {sizes}. {', '.join(machine['devices'])}; {machine['platform']}."
         drawn = Drawn("speed", title, NOTE + on, rows, draw(rows))
         shown = Shown(self.name, self.paper, self.about, desk.budget, desk.command)
         return write_findings(folder, shown, [drawn], self.judged(rows), BY_ROUNDS, [])
