@@ -14,7 +14,7 @@ ALLOWED = {
     "types": set(),
     "errors": set(),
     "envs": CORE,
-    "goals": CORE | {"envs"},
+    "goals": CORE | {"errors", "envs"},
     "networks": CORE,
     "learning": CORE,
     "algorithms": CORE | {"goals", "networks", "learning"},

@@ -10,6 +10,7 @@ from allgoals.algorithms.off_policy import draw
 from allgoals.goals.maze import REACH
 from allgoals.learning import squashed
 from allgoals.learning.advantage import expectile_loss, weights
+from allgoals.runs.agent import Agent
 from allgoals.types import GoalSpace
 from tests.algorithms.control import small, small_task
 from tests.algorithms.test_off_policy import remembered, walked
@@ -73,6 +74,24 @@ def test_a_commanded_goal_is_its_nearest_of_the_grid_and_the_way_from_there():
     (_, offset), head = through_commanded(task, obs, goal, told=True)
     space: GoalSpace = task.goals.space
     np.testing.assert_allclose(space.grid[np.asarray(head)] + offset, space.points, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["sac", "leo_sac", "leo_sac, offset"])
+def test_a_trained_agent_can_be_sent_anywhere(name):
+    """A point off the grid is told as it is, or by its nearest of the grid and the way there."""
+    task, algorithm = small_task(), small(name)
+    learner = algorithm.init(task, jax.random.key(0))
+    agent = Agent(task, algorithm, learner, 1.0).towards("point/4.9-6.3")
+    obs, point = jnp.array([[4.0, 4.0, 0.1, 0.2]]), jnp.array([[4.9, 6.3]])
+    policy = learner.agent.policy
+    grid = task.goals.space.grid
+    head = np.hypot(*(grid - np.asarray(point)).T).argmin(keepdims=True)
+    if name == "sac":
+        mean, _ = policy(obs, point)
+    else:
+        seen = obs if name == "leo_sac" else (obs, point - grid[head])
+        mean, _ = policy(seen, head, method="commanded")
+    np.testing.assert_allclose(agent.policy(obs[0], "point/4.9-6.3"), jnp.tanh(mean)[0], atol=1e-6)
 
 
 def test_the_dual_policy_seeks_a_mix_of_both_critics(memory):

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from allgoals.envs.maze import LAYOUTS, Maze
+from allgoals.errors import UsageError
 from allgoals.goals.base import subset
-from allgoals.goals.maze import REACH, MazeGoals, grid_points, maze_goals, snap_warning
+from allgoals.goals.maze import (
+    REACH,
+    MazeGoals,
+    goals_at,
+    grid_points,
+    maze_goals,
+    snap_warning,
+)
 
 MAZES = [Maze(name) for name in LAYOUTS]
 
@@ -113,3 +121,32 @@ def test_a_choice_of_goals_keeps_its_points_and_the_whole_grid():
     np.testing.assert_array_equal(some.outcome(obs).done, goals.outcome(obs).done[:, [3, 7]])
     np.testing.assert_array_equal(some.space.grid, goals.space.grid)
     np.testing.assert_array_equal(some.space.grid[some.space.nearest], some.space.points)
+
+
+def test_goals_may_lie_anywhere_in_free_space():
+    maze = Maze("u")
+    goals = maze_goals(maze, MazeGoals(spacing=2.0))
+    chosen = goals_at(goals, maze, ["cell/1-2", "point/4.9-6.3"])
+    points = np.array([[4.0, 8.0], [4.9, 6.3]])
+    np.testing.assert_allclose(chosen.space.points, points)
+    np.testing.assert_allclose(chosen.features, points)
+    for point, head in zip(points, chosen.space.nearest, strict=True):
+        assert head == np.hypot(*(goals.space.grid - point).T).argmin()
+    for distance in (0.49, 0.51):
+        obs = jnp.array([4.9 + distance, 6.3, 0.0, 0.0])
+        np.testing.assert_array_equal(chosen.outcome(obs).done, [False, distance < REACH])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("point/8-4", "not in the maze's free space"),
+        ("point/99-99", "not in the maze's free space"),
+        ("cell/1-4", "did you mean"),
+        ("point/4", "point/X-Y"),
+    ],
+)
+def test_what_no_goal_of_a_maze_can_be(name, told):
+    goals = maze_goals(Maze("u"), MazeGoals())
+    with pytest.raises(UsageError, match=told):
+        goals_at(goals, Maze("u"), ["cell/1-2", name])

@@ -16,7 +16,8 @@ class Words:
     run: tyro.conf.Positional[Path]  # a run directory
     out: Path = Path("clip.gif")  # a .gif or .mp4 file to write
     goal: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """a goal to command, by name; repeat for several, leave out for some at random"""
+    """a goal to command, by name, in a maze also any point/X-Y; repeat for several, leave out for
+    some at random"""
     max_steps: MaybeCount = None  # steps per episode at most; by default 200 pictures' worth
     seed: Count = 0
 
@@ -30,6 +31,8 @@ def run(argv: list[str]) -> None:
     from allgoals.api import Run
 
     agent = Run(words.run).agent
+    if words.goal and agent.task.goals.space:
+        agent = agent.towards(*words.goal)
     goals = list(words.goal) or some_goals(agent.task, 6, words.seed)
     for goal in goals:
         agent.goal_index(goal)

@@ -5,6 +5,8 @@ needs finitely many: a grid over free space. A commanded goal is pursued by way 
 of the grid, and judged by where it truly is.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -13,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from allgoals.envs.maze import CELL, Maze
-from allgoals.types import Array, GoalOutcome, GoalSet, GoalSpace, Obs
+from allgoals.errors import UsageError, unknown
+from allgoals.types import Array, GoalOutcome, GoalSet, GoalSpace
 
 REACH = 0.5  # a goal is reached within this distance
 POINTS_PER_CELL = 16  # commanded goals, where they may lie anywhere
@@ -94,29 +97,47 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
     offsets = np.abs(points - grid[close]).max(axis=0)
     errors = np.linalg.norm(points - grid[close], axis=1)
     error = errors.max() if at_cells else worst_error(maze, grid, options.spacing)
-    judge = partial(outcome, options.reward, REACH)
-
-    def project(obs: Obs) -> Array:
-        return obs[..., :2]
-
-    return GoalSet(
-        names=tuple(
-            f"cell/{i:.0f}-{j:.0f}" if at_cells else f"point/{x:.2f}-{y:.2f}"
-            for (i, j), (x, y) in zip(points / CELL, points, strict=True)
-        ),
-        features=points,
-        outcome=lambda obs: judge(project(obs)[..., None, :], points),
-        bounded=options.reward == "sparse" and options.ends,
-        reachable=np.ones(len(points), bool),
-        ends=options.ends,
-        space=GoalSpace(
-            project, judge, points, grid,
-            grid_outcome=partial(outcome, options.reward, options.grid_reach),
-            nearest=close,
-            spread=tuple(np.maximum(offsets, options.spacing / 2).tolist()),
-            snap_error=float(error),
-        ),
+    space = GoalSpace(
+        lambda obs: obs[..., :2], partial(outcome, options.reward, REACH), points, grid,
+        grid_outcome=partial(outcome, options.reward, options.grid_reach),
+        nearest=close,
+        spread=tuple(np.maximum(offsets, options.spacing / 2).tolist()),
+        snap_error=float(error),
     )  # fmt: skip
+    names = tuple(
+        f"cell/{i:.0f}-{j:.0f}" if at_cells else f"point/{x:.2f}-{y:.2f}"
+        for (i, j), (x, y) in zip(points / CELL, points, strict=True)
+    )
+    bounded = options.reward == "sparse" and options.ends
+    return _goal_set(names, space, bounded, options.ends)
+
+
+def _goal_set(names: tuple[str, ...], space: GoalSpace, bounded: bool, ends: bool) -> GoalSet:
+    """Goals at the points of a space."""
+    return GoalSet(
+        names, space.points,
+        lambda obs: space.outcome(space.project(obs)[..., None, :], space.points),
+        bounded, np.ones(len(names), bool), ends, space,
+    )  # fmt: skip
+
+
+def goals_at(goals: GoalSet, maze: Maze, names: Sequence[str]) -> GoalSet:
+    """Goals by name: of a set, or anywhere in free space as point/X-Y, in metres."""
+    points = np.array([_point(goals, maze, name) for name in names], np.float32)
+    space = goals.space._replace(points=points, nearest=nearest(points, goals.space.grid))
+    return _goal_set(tuple(names), space, goals.bounded, goals.ends)
+
+
+def _point(goals: GoalSet, maze: Maze, name: str) -> Array:
+    if name in goals.names:
+        return goals.space.points[goals.names.index(name)]
+    found = re.fullmatch(r"point/(\d+\.?\d*)-(\d+\.?\d*)", name)
+    if not found:
+        raise unknown("goal of this maze, nor a point/X-Y in metres:", name, goals.names)
+    point = np.array([float(number) for number in found.groups()])
+    if not maze.is_free(point):
+        raise UsageError(f"{name} is not in the maze's free space")
+    return point
 
 
 def snap_warning(goals: GoalSpace, options: MazeGoals, flag: str) -> str:

@@ -12,6 +12,7 @@ from allgoals.algorithms.base import Algorithm
 from allgoals.errors import UsageError, unknown
 from allgoals.evaluation import Evaluator
 from allgoals.experiment import EvaluationOptions, from_dict
+from allgoals.goals.maze import goals_at
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.types import Array, Key, Obs, PyTree, Task
@@ -70,6 +71,13 @@ class Agent:
         goals = np.full(len(jax.tree.leaves(batch)[0]), self.goal_index(goal))
         action = np.asarray(self._act(self.mind, batch, goals, jax.random.key(0)))
         return action[0] if single else action
+
+    def towards(self, *goals: str) -> "Agent":
+        """The same agent with other goals to command: in a maze any, as point/X-Y in metres."""
+        if self.task.goals.space is None:
+            raise UsageError(f"the goals of {self.task.name} are those it was trained with")
+        chosen = goals_at(self.task.goals, self.task.env.maze, goals)
+        return Agent(self.task._replace(goals=chosen), *self.mind)
 
     def goal_index(self, goal: str | int) -> int:
         names = self.task.goals.names
