@@ -13,4 +13,5 @@ SUBJECTS = ("sac_her", "leo_sac, late action")
 
 if __name__ == "__main__":
     subjects = {name: MAZES.subjects[name] for name in SUBJECTS}
-    main(replace(MAZES, task="ant-u-maze", subjects=subjects, max_steps=1001), __doc__)
+    ants = replace(MAZES, task="ant-u-maze", subjects=subjects, max_steps=1001, live=True)
+    main(ants, __doc__)

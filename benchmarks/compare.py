@@ -22,6 +22,7 @@ class Comparison:
     rows: dict[str, str]  # a pattern of goals' names, by what it is called
     max_steps: int  # of a judged episode
     label: str  # of the curves' vertical axis
+    live: bool = False  # draw the success while training, with exploration, too
 
 
 def allgoals(*words: object) -> None:
@@ -64,7 +65,7 @@ def table(rows: dict[str, str], columns: dict[str, list[dict]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def draw(runs: dict[str, list[Path]], random: dict, label: str, path: Path) -> None:
+def draw(runs: dict[str, list[Path]], random: dict, what: Comparison, path: Path) -> None:
     """Success over training, the mean of the seeds, each evaluation a dot."""
     import matplotlib.pyplot as plt
 
@@ -78,11 +79,16 @@ def draw(runs: dict[str, list[Path]], random: dict, label: str, path: Path) -> N
         one = curve([load_run(p) for p in paths])
         line = "o-" if list(runs).index(name) < len(COLOURS) else "o--"
         axes.plot(one.steps, one.mean, line, markersize=3, color=colour, label=name)
+        if what.live:
+            rows = load_run(paths[0]).metrics
+            live = [row["goals/success"] for row in rows]
+            axes.plot([row["steps"] for row in rows], live, ":", color=colour,
+                      label=f"{name}, while training")  # fmt: skip
         if not crowded:
             axes.fill_between(one.steps, one.low, one.high, color=colour, alpha=0.15, linewidth=0)
     axes.axhline(np.mean(list(random.values())), color="#888888", dashes=(4, 2), label="random")
     axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
-    axes.set(xlabel="environment steps", ylabel=label, ylim=0, xlim=0)
+    axes.set(xlabel="environment steps", ylabel=what.label, ylim=0, xlim=0)
     beside = dict(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=3.5)
     axes.legend(frameon=False, fontsize=8, **(beside if crowded else {}))
     axes.grid(alpha=0.3)
@@ -112,4 +118,4 @@ def main(what: Comparison, description: str | None) -> None:
         runs.setdefault(name, []).append(run)
         columns.setdefault(name, []).append(judged(Path(f"{run}.json"), [run], *limits))
     print(table(what.rows, columns))
-    draw(runs, random, what.label, words.figure or words.folder / "curves.png")
+    draw(runs, random, what, words.figure or words.folder / "curves.png")

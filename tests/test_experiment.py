@@ -100,3 +100,15 @@ def test_a_checkpoint_belongs_to_one_experiment():
 )
 def test_evaluations_are_spread_and_end_at_the_end(total, log_every, times, points):
     assert evaluation_points(total, log_every, times) == points
+
+
+def test_an_older_run_lacks_newer_fields():
+    """Their defaults are how it was; any other field must be there."""
+    experiment = preset("gridworld/leo")
+    data = to_dict(experiment)
+    assert "last_episodes" not in data["evaluation"] and from_dict(data) == experiment
+    more = replace(experiment, evaluation=replace(experiment.evaluation, last_episodes=3))
+    assert from_dict(to_dict(more)) == more
+    del data["evaluation"]["episodes"]
+    with pytest.raises(UsageError, match="missing fields: episodes$"):
+        from_dict(data)

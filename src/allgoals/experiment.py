@@ -117,11 +117,15 @@ CHOICES = (
 CLASSES = {cls.__name__: cls for cls in CHOICES}
 
 
+NEWER = {"last_episodes"}  # fields that older runs lack: None, by default, is how it was then
+
+
 def to_dict(config: Any) -> Any:
     """JSON data; a class whose choice is part of the configuration is named."""
     if not dataclasses.is_dataclass(config):
         return list(config) if isinstance(config, tuple) else config
     fields = {f.name: to_dict(getattr(config, f.name)) for f in dataclasses.fields(config)}
+    fields = {k: v for k, v in fields.items() if k not in NEWER or v is not None}
     name = type(config).__name__
     return {"class": name, **fields} if name in CLASSES else fields
 
@@ -139,8 +143,7 @@ def _build(cls: type, data: Any, where: str) -> Any:
         raise UsageError(f"{where}: expected an object, found {type(data).__name__}")
     fields = {f.name for f in dataclasses.fields(cls)}
     given = {key: value for key, value in data.items() if key != "class"}
-    if set(given) != fields:
-        wrong = sorted(set(given) ^ fields)
+    if wrong := sorted((set(given) ^ fields) - (NEWER - set(given))):
         raise UsageError(f"{where}: unknown or missing fields: {', '.join(wrong)}")
     values = {}
     for name, value in given.items():
