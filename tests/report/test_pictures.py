@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allgoals.report.claims import Above, Alike, Among, Best, Side
+from allgoals.report.claims import Above, Alike, Among, Best, Side, Wider
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
     Bars,
@@ -88,10 +88,15 @@ def test_a_ranking_has_the_best_first(cases):
 
 
 def test_profiles_are_shares_of_goals_and_seeds(cases):
-    rows = {(r["label"], round(r["x"], 2)): r["mean"] for r in Profiles("p", "").rows(cases)}
+    found = {(r["label"], round(r["x"], 2)): r for r in Profiles("p", "").rows(cases)}
+    rows = {key: row["mean"] for key, row in found.items()}
     # LEO: 1.0, 0.9, 0.8, 0.4, 0.3, 0.2
     assert rows["LEO", 0.0] == 1 and rows["LEO", 0.5] == 0.5 and rows["LEO", 1.0] == 0
     assert rows["LEO", 0.35] == pytest.approx(4 / 6)
+    # of the second goal one seed of three is above 0.35: with three drawn anew, none to all
+    assert (found["LEO", 0.35]["low"], found["LEO", 0.35]["high"]) == (0.5, 1.0)
+    assert (found["LEO", 0.5]["low"], found["LEO", 0.5]["high"]) == (0.5, 0.5)
+    assert math.isnan(found["PPO", 0.5]["low"])
 
 
 def test_improvements_compare_within_a_panel(cases):
@@ -186,3 +191,14 @@ def test_components_are_compared_among_goals_of_high_and_of_low_success(tmp_path
     assert verdict("leo", "uvfa", False) == ("supported", "1 goals: leo 0.250, uvfa 0.000")
     nowhere = Among("", "Dual", "leo", "uvfa", "craftax", True).judge(cases)
     assert nowhere.verdict == "cannot say" and "not trained" in nowhere.evidence
+
+
+def test_gaps_are_compared(cases):
+    """LEO is 0.45 above PQN at the end and 0.15 half way."""
+    late = (Side("LEO"), Side("PQN"))
+    early = tuple(replace(side, through=0.5) for side in late)
+    found = Wider("", (*late, *early)).judge(cases)
+    assert found.verdict == "supported" and "+0.450 against +0.150" in found.evidence
+    assert Wider("", (*early, *late)).judge(cases).verdict == "contradicted"
+    assert Wider("", (*late, Side("PPO"), Side("PQN"))).judge(cases).verdict == "cannot say"
+    assert Wider("", (*late, Side("none"), Side("PQN"))).judge(cases).verdict == "cannot say"

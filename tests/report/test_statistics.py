@@ -125,6 +125,9 @@ def test_welch_is_scipys_or_a_little_wider(n, m):
     wider = (high - low) / (right.high - right.low)
     assert 0.999 <= wider <= (3.0 if min(n, m) < 4 else 1.15)
     assert np.isnan(welch_interval(one[:1], other)).all()
+    twice = welch_interval(one, other, other, one)  # 2 (one - other), of twice the variance
+    assert sum(twice) / 2 == pytest.approx(2 * (one.mean() - other.mean()))
+    assert (twice[1] - twice[0]) / (high - low) <= 2**0.5 + 1e-9
     assert np.isnan(welch_interval([1, 1], [0, 0])).all()  # two goals of a few episodes each
 
 

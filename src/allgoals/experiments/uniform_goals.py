@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from allgoals.experiments import main
-from allgoals.report.claims import Above, Alike, Claim, Side
+from allgoals.report.claims import Above, Alike, Claim, Side, Wider
 from allgoals.report.pictures import Curves
 from allgoals.studies.budgets import LABELS, SIX
 from allgoals.studies.runs import RunStudy
@@ -45,6 +45,10 @@ def claims(budget: Budget) -> list[Claim]:
           for n in six),
         *(Above(f"craftax: with all goals, {upper} is above {lower}",
                 sides["craftax", upper, UNIFORM], sides["craftax", lower, UNIFORM])
+          for upper, lower in ahead),
+        *(Wider(f"craftax: with all goals, {upper} is further above {lower}",
+                tuple(sides["craftax", name, how] for how in (UNIFORM, SEEN)
+                      for name in (upper, lower)))
           for upper, lower in ahead),
     ]  # fmt: skip
 

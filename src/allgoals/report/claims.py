@@ -144,6 +144,26 @@ class Alike(Comparison):
 
 
 @dataclass(frozen=True)
+class Wider:
+    """One side is further above another than a third above a fourth."""
+
+    text: str
+    sides: tuple[Side, Side, Side, Side]
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        found = [side.scores(cases, "", "") for side in self.sides]
+        if any(table is None for table in found):
+            return NOT_TRAINED
+        means = [table.mean(axis=1) for table in found]
+        low, high = welch_interval(*means)
+        here, there = (float(np.mean(means[i]) - np.mean(means[i + 1])) for i in (0, 2))
+        evidence = (
+            f"{here:+.3f} against {there:+.3f} (95 % of the difference: {low:+.3f} to {high:+.3f})"
+        )
+        return Judgement("cannot say" if np.isnan(low) else above(0.0, low, high), evidence)
+
+
+@dataclass(frozen=True)
 class Best:
     """One label's mean success is above every other's of its panel."""
 

@@ -6,6 +6,7 @@ The table is what is tested, exported and put beside the drawing; a drawing read
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import matplotlib
@@ -174,17 +175,24 @@ class Profiles:
 
     name: str
     title: str
-    note: str = "Higher is better everywhere; the area below a line is its mean success."
+    note: str = (
+        "Higher is better everywhere; the area below a line is its mean success. Bands: 95 %"
+        " stratified bootstrap over seeds, from two seeds on."
+    )
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
+        found = [(case, last(scores(case.runs))) for case in cases]
+        return [row for case, table in found if table is not None for row in self._of(case, table)]
+
+    def _of(self, case: Trained, table: np.ndarray) -> Iterator[Row]:
         thresholds = np.linspace(0, 1, 21)
-        return [
-            {"panel": case.panel, "label": case.label, "x": float(t), "n": len(table),
-             "mean": float(share), "error": math.nan}
-            for case in cases
-            if (table := last(scores(case.runs))) is not None
-            for t, share in zip(thresholds, performance_profile(table, thresholds), strict=True)
-        ]  # fmt: skip
+        profile = partial(performance_profile, thresholds=thresholds)
+        lines = zip(thresholds, profile(table), *stratified_interval(profile, table), strict=True)
+        for threshold, share, low, high in lines:
+            yield {
+                "panel": case.panel, "label": case.label, "x": float(threshold), "n": len(table),
+                "mean": float(share), "error": math.nan, "low": float(low), "high": float(high),
+            }  # fmt: skip
 
     def draw(self, rows: list[Row]) -> Figure:
         return draw_lines(rows, "x", "success above", y_label="share of goals and seeds")
@@ -210,7 +218,7 @@ class Improvements:
         ]
 
     def _row(self, one: Trained, ours: np.ndarray, other: Trained, theirs: np.ndarray) -> Row:
-        low, high = stratified_interval(probability_of_improvement, ours, theirs)
+        low, high = map(float, stratified_interval(probability_of_improvement, ours, theirs))
         chance = probability_of_improvement(ours, theirs)
         row = {"panel": one.panel, "label": one.label, "over": other.label, "chance": chance}
         return {**row, "low": low, "high": high}
@@ -244,7 +252,7 @@ def one_figure(width: float, height: float):
 def draw_lines(
     rows: list[Row], x: str, x_label: str, small: bool = False, y_label: str = "success"
 ) -> Figure:
-    """A panel for each, a line for each label, one standard error around it."""
+    """A panel for each, a line for each label, one standard error or else an interval around it."""
     panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
     labels = list(dict.fromkeys(str(row["label"]) for row in rows))
     looks = dict(zip(labels, styles(len(labels)), strict=True))
@@ -278,4 +286,7 @@ def _line(axes, rows: list[Row], x: str, looks: dict) -> None:
     dashes = (0, look.dashes) if look.dashes else "solid"
     axes.plot(at, mean, "o", linestyle=dashes, color=look.colour, markersize=3,
               label=rows[0]["label"])  # fmt: skip
-    axes.fill_between(at, mean - error, mean + error, color=look.colour, alpha=0.18, linewidth=0)
+    low, high = mean - error, mean + error
+    if np.isnan(error).all() and "low" in rows[0]:
+        low, high = (np.array([row[key] for row in rows], float) for key in ("low", "high"))
+    axes.fill_between(at, low, high, color=look.colour, alpha=0.18, linewidth=0)

@@ -68,9 +68,9 @@ def summary(table: np.ndarray, stratified: bool = True) -> dict[str, float]:
     """
     means = table.mean(axis=1)
     stratified &= table.shape[1] > 1  # the middle half of one goal's few seeds says nothing
-    interval = stratified_interval(interquartile_mean, table) if stratified else None
-    low, high = interval or (math.nan, math.nan)
+    nothing = (math.nan, math.nan)
+    low, high = stratified_interval(interquartile_mean, table) if stratified else nothing
     return {
         "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
-        "iqm": interquartile_mean(table), "low": low, "high": high,
+        "iqm": interquartile_mean(table), "low": float(low), "high": float(high),
     }  # fmt: skip

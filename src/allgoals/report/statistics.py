@@ -47,22 +47,21 @@ STRATIFIED_RESAMPLES = 2_000
 
 
 def stratified_interval(
-    statistic: Callable[..., float], *scores: ArrayLike, seed: int = 0
-) -> tuple[float, float]:
-    """The 95 % interval of a statistic of one or more arrays [seeds, goals].
+    statistic: Callable[..., ArrayLike], *scores: ArrayLike, seed: int = 0
+) -> np.ndarray:
+    """The 95 % interval [2, ...] of a statistic [...] of one or more arrays [seeds, goals].
 
     Not a number where an array has fewer than two seeds.
     """
     arrays = [np.asarray(one, float) for one in scores]
     if min(len(one) for one in arrays) < 2:
-        return math.nan, math.nan
+        return np.full((2, *np.shape(statistic(*arrays))), math.nan)
     random = np.random.default_rng(seed)
     drawn = [
         statistic(*(_resampled(one, random) for one in arrays)) for _ in range(STRATIFIED_RESAMPLES)
     ]
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return float(low), float(high)
+    return np.quantile(drawn, [tail, 1 - tail], axis=0)
 
 
 def _resampled(scores: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -89,23 +88,23 @@ _T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 
       10: 2.228, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000, 10**9: 1.960}  # fmt: skip
 
 
-def welch_interval(one: ArrayLike, other: ArrayLike) -> tuple[float, float]:
+def welch_interval(one: ArrayLike, other: ArrayLike, *more: ArrayLike) -> tuple[float, float]:
     """The 95 % interval of the difference of two means, whose deviations may differ (Welch).
 
-    Not a number where either has fewer than two values, or where neither varies: seeds that agree
-    to the last digit are those of a goal judged by few episodes, and say nothing of others.
+    Of four, of (one - other) - (third - fourth). Not a number where any has fewer than two values,
+    or where none varies: seeds that agree to the last digit are those of a goal judged by few
+    episodes, and say nothing of others.
     """
-    one, other = np.asarray(one, float), np.asarray(other, float)
-    if min(one.size, other.size) < 2:
+    samples = [np.asarray(values, float) for values in (one, other, *more)]
+    if min(x.size for x in samples) < 2:
         return math.nan, math.nan
-    variances = [x.var(ddof=1) / x.size for x in (one, other)]
+    variances = [x.var(ddof=1) / x.size for x in samples]
     total = sum(variances)
-    difference = float(one.mean() - other.mean())
+    signs = (1, -1, -1, 1)
+    difference = sum(sign * float(x.mean()) for sign, x in zip(signs, samples, strict=False))
     if total == 0:
         return math.nan, math.nan
-    freedom = total**2 / sum(
-        v**2 / (x.size - 1) for v, x in zip(variances, (one, other), strict=True)
-    )
+    freedom = total**2 / sum(v**2 / (x.size - 1) for v, x in zip(variances, samples, strict=True))
     quantile = _T[max(n for n in _T if n <= freedom + 1e-9)] if freedom >= 1 else _T[1]
     half = quantile * math.sqrt(total)
     return difference - half, difference + half
