@@ -111,9 +111,10 @@ def test_goals_that_pictures_and_claims_name_exist():
         labels = {case.label for case in study.cases(budget)}
         panels = {case.panel for case in study.cases(budget)}
         for claim in study.declared.claims(budget):
-            sides = [s for s in vars(claim).values() if isinstance(s, Side)]
+            named = [s for s in vars(claim).values() if isinstance(s, Side)]
+            sides = [*named, *getattr(claim, "sides", ())]
             assert {side.label for side in sides} <= labels, claim
-            about = {claim.panel, *(side.panel for side in sides)} - {""}
+            about = {getattr(claim, "panel", ""), *(side.panel for side in sides)} - {""}
             if about <= panels:  # else it cannot be judged at this budget
                 assert getattr(claim, "goal", "") in known | {""}, claim
             else:
