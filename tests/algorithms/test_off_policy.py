@@ -22,7 +22,11 @@ from tests.algorithms.control import NAMES, small, small_task
 ENVS, STEPS = 4, 3
 
 
-@pytest.fixture(scope="module", params=NAMES)
+ALWAYS = ("sac", "td3", "crl", "leo_sac", "dual_leo_sac")  # the others differ in what they draw
+KINDS = [n if n in ALWAYS else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def trainer(request):
     return Trainer(small_task(), small(request.param), uniform, ENVS, STEPS, 8, 0.9)
 

@@ -35,6 +35,10 @@ def test_leo_for_sac_can_be_measured_in_every_mode_at_every_size_of_grid():
             assert f"{mode}-{goals}" in listed
             task, _ = subject("point-u-maze", f"{mode}-{goals}", SMALL)
             assert len(task.goals.space.grid) == goals
+
+
+@pytest.mark.slow
+def test_leo_for_sac_is_measured():
     sizes = replace(SMALL, batch_size=4, updates=1)
     (leo,) = measure("point-u-maze", ["leo_sac-25"], sizes, 1, lambda _: None)
     assert leo.updating.median > 0 and leo.acting.median > 0
@@ -71,13 +75,15 @@ def test_a_spread_is_the_middle_and_the_range():
 
 
 def test_naive_relabelling_is_drawn_out_along_a_line():
-    one = Timing("naive_all_goals", 10, 1.0, 0.0, 100.0)
-    two = Timing("naive_all_goals", 20, 1.5, 0.0, 100 / 1.5)
+    one = Timing("naive_all_goals", 10, 1.0, 0.1, 100.0)
+    two = Timing("naive_all_goals", 20, 1.5, 0.2, 100 / 1.5)
     far = extrapolate(one, two, 100)
     assert far.seconds == pytest.approx(5.5) and far.extrapolated
+    assert far.spread == pytest.approx(0.2 + 8 * 0.3)  # eight times as far as from 10 to 20
     assert far.steps_per_second == pytest.approx(100 / 5.5)
 
 
+@pytest.mark.slow
 def test_goals_are_measured_in_order_with_every_algorithm(tmp_path):
     sizes = GoalsSizes(num_envs=4, num_steps=2, width=8, layers=1)
     timings = list(measure_goals((9, 4), sizes, repeats=1))

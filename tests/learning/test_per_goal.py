@@ -11,7 +11,7 @@ from allgoals.learning.per_goal import smaller_q
 from allgoals.networks.control import AllGoalsCritics, AllGoalsPolicy
 from allgoals.networks.encoders import VectorEncoder
 
-B, S, A, G, H = 16, 5, 3, 21, 32
+B, S, A, G, H = 16, 5, 3, 11, 32
 ENCODER = VectorEncoder((0.0,) * S, (1.0,) * S)
 
 
@@ -38,7 +38,7 @@ def naive_q(critics: Model, obs, action, heads):
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("heads", [jnp.arange(G), jnp.array([7, 3, 20]), jnp.arange(8)])
+@pytest.mark.parametrize("heads", [jnp.arange(G), jnp.array([7, 3, 10])])
 def test_values_and_policy_gradients_equal_the_naive_update(late, heads):
     critics, policy, obs = models(late)
     key = jax.random.key(3)
