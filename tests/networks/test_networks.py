@@ -9,8 +9,9 @@ import pytest
 
 from allgoals.algorithms import Leo, Ppo, Pqn
 from allgoals.envs.gridworld import Gridworld
+from allgoals.networks.all_actions import WIDE
 from allgoals.networks.encoders import OneHotCoordinates, RunningNorm
-from allgoals.networks.grouped import _all_then_take, _in_blocks, grouped_matmul
+from allgoals.networks.grouped import _all_then_take, _by_group, grouped_matmul
 from allgoals.networks.heads import ActorCritic, AllGoalsQ, GoalConditionedQ
 from allgoals.tasks import make_task
 
@@ -19,13 +20,14 @@ MIXES = {
     "one action fills all": lambda n, a: np.full(n, a - 1),
     "first action fills all": lambda n, a: np.zeros(n, int),
     "one absent": lambda n, a: np.arange(n) % (a - 1),
+    "just more than their share for many": lambda n, a: np.arange(n) % max(1, n // 9),
     "last one absent, skewed": lambda n, a: np.where(np.arange(n) < n - 3, 0, 1),
 }
 
 
 @pytest.mark.parametrize("mix", MIXES)
-@pytest.mark.parametrize(("rows", "groups"), [(70, 4), (33, 17), (100, 43), (1, 2)])
-def test_blocks_equal_plain_products(mix, rows, groups):
+@pytest.mark.parametrize(("rows", "groups"), [(70, 4), (200, 3), (33, 17), (100, 43), (1, 2)])
+def test_groups_equal_plain_products(mix, rows, groups):
     keys = jax.random.split(jax.random.key(0), 3)
     x = jax.random.normal(keys[0], (rows, 8))
     kernel = jax.random.normal(keys[1], (groups, 8, 5))
@@ -38,26 +40,27 @@ def test_blocks_equal_plain_products(mix, rows, groups):
     plain = np.stack(
         [np.asarray(x[i], np.float64) @ np.asarray(kernel[group[i]]) for i in range(rows)]
     )
-    for product in (_in_blocks, _all_then_take, grouped_matmul):
+    for product in (_by_group, _all_then_take, grouped_matmul):
         np.testing.assert_allclose(product(x, kernel, group), plain, rtol=1e-5, atol=1e-5)
-    ours = jax.grad(total(_in_blocks), (0, 1))(x, kernel)
+    ours = jax.grad(total(_by_group), (0, 1))(x, kernel)
     theirs = jax.grad(total(_all_then_take), (0, 1))(x, kernel)
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 
-def test_every_view_of_the_head_is_a_part_of_the_whole():
-    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=4, num_goals=7, bounded=True)
+@pytest.mark.parametrize("goals", [7, WIDE])
+def test_every_view_of_the_head_is_a_part_of_the_whole(goals):
+    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=4, num_goals=goals, bounded=True)
     obs = jax.random.randint(jax.random.key(0), (40, 2), 0, 6)
     params = network.init(jax.random.key(1), obs)
     action = jax.random.randint(jax.random.key(2), (40,), 0, 4)
     every = network.apply(params, obs)
-    assert every.shape == (40, 4, 7) and (every > 0).all() and (every < 1).all()
+    assert every.shape == (40, 4, goals) and (every > 0).all() and (every < 1).all()
     chosen = network.apply(params, obs, action, method="chosen")
     np.testing.assert_allclose(chosen, every[jnp.arange(40), action], rtol=1e-5)
     best = network.apply(params, obs, method="best")
     np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
-    goal = jax.random.randint(jax.random.key(3), (40,), 0, 7)
+    goal = jax.random.randint(jax.random.key(3), (40,), 0, goals)
     commanded, best = network.apply(params, obs, goal, method="acting")
     np.testing.assert_allclose(commanded, every[jnp.arange(40), :, goal], rtol=1e-5)
     np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)

@@ -9,6 +9,7 @@ import math
 import flax.linen as nn
 import jax.numpy as jnp
 
+from allgoals.networks.all_actions import commanded_and_best
 from allgoals.networks.grouped import grouped_matmul
 from allgoals.networks.torso import Torso
 from allgoals.types import Array, Obs, PyTree
@@ -66,28 +67,26 @@ class AllGoalsQ(nn.Module):
 
     def __call__(self, obs: Obs) -> Array:
         """Every action and every goal. [B, A, G]"""
-        return _bound(self._unbounded(obs), self.bounded)
+        q = jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
+        return _bound(q, self.bounded)
 
     def acting(self, obs: Obs, goal: Array) -> tuple[Array, Array]:
         """Every action for one goal each [B, A], and every goal's best value [B, G]: one pass."""
-        q = self._unbounded(obs)
-        commanded = jnp.take_along_axis(q, goal[:, None, None], axis=2)[..., 0]
-        return _bound(commanded, self.bounded), self._best(q)
+        return self._acting(self._features(obs), goal)
 
     def best(self, obs: Obs) -> Array:
         """The best action's value, every goal. [B, G]"""
-        return self._best(self._unbounded(obs))
+        x = self._features(obs)
+        return self._acting(x, jnp.zeros(len(x), int))[1]
 
     def chosen(self, obs: Obs, action: Array) -> Array:
         """The action taken, every goal. [B, G]"""
         q = grouped_matmul(self._features(obs), self.kernel, action) + self.bias[action]
         return _bound(q, self.bounded)
 
-    def _unbounded(self, obs: Obs) -> Array:  # [B, A, G]
-        return jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
-
-    def _best(self, q: Array) -> Array:
-        return _bound(q.max(axis=1), self.bounded)  # bounding keeps order, so it comes last
+    def _acting(self, x: Array, goal: Array) -> tuple[Array, Array]:
+        commanded, best = commanded_and_best(x, self.kernel, self.bias, goal)
+        return _bound(commanded, self.bounded), _bound(best, self.bounded)  # which keeps order
 
     def _features(self, obs: Obs) -> Array:  # [B, H]
         return self.torso(*self.encoder(obs))
