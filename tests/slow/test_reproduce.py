@@ -120,6 +120,9 @@ def test_pictures_show_what_the_runs_came_to(out, name):
     assert all(text.replace("'", "&#39;") in page for text in said)
     judged = read(folder / "claims.csv")
     assert [row["claim"] for row in judged] == said
+    summary = (folder / "report.md").read_text()
+    for row in judged:
+        assert f"| {row['claim']} | {row['verdict']} | {row['evidence']} |" in summary
     assert {row["verdict"] for row in judged} <= {"supported", "contradicted", "cannot say"}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from allgoals.errors import UsageError
@@ -88,20 +88,20 @@ def render(paths: list[Path]) -> str:
     once: dict[Path, Path] = {}
     for path in paths:
         once.setdefault(Path(path).resolve(), Path(path))
-    return fill("template.html", [load_run(path) for path in once.values()])
+    return page_of("template.html", [load_run(path) for path in once.values()])
 
 
-def fill(template: str, runs: list[Run], **more: Any) -> str:
+def page_of(template: str, runs: list[Run], **more: Any) -> str:
     """A page about these runs."""
     found = sections(runs)
     drawable = [g for s in found for g in s.groups if g.goals and g.goals.layout]
     views = [view(section, len(drawable)) for section in found]
     colours = maps.COLOURS if drawable else ()
-    page = (
-        _environment()
-        .get_template(template)
-        .render(views=views, colours=colours, without_seed=without_seed, **more)
-    )
+    return fill(template, views=views, colours=colours, without_seed=without_seed, **more)
+
+
+def fill(template: str, **values: Any) -> str:
+    page = _environment().get_template(template).render(**values)
     return page.encode("utf-8", "replace").decode()  # names may hold what is no character
 
 
@@ -153,7 +153,7 @@ def _metric_chart(groups: tuple[Group, ...], looks: list[Style], name: str) -> C
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("allgoals.report", ""),
-        autoescape=True,
+        autoescape=select_autoescape(("html",)),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,

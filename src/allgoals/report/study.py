@@ -16,9 +16,10 @@ from matplotlib.figure import Figure
 from allgoals.report.claims import Judgement
 from allgoals.report.figures import LOOK, inline_svg
 from allgoals.report.load import Run
-from allgoals.report.page import fill, write_page
+from allgoals.report.page import fill, page_of, write_page
 from allgoals.report.pictures import Picture
 from allgoals.report.published import published
+from allgoals.report.results import sections
 from allgoals.report.scores import Row, Trained
 from allgoals.runs.directory import write_bytes
 
@@ -95,9 +96,9 @@ def write_findings(
     goals, claims = goal_table(runs), claim_table(judged)
     export_table(folder / "goals", goals, list(goals[0]) if goals else [])
     export_table(folder / "claims", claims, list(claims[0]) if claims else [])
-    page = fill(
-        "study.html", runs, shown=shown, drawn=drawn, judged=judged, how=how, most_rows=MOST_ROWS
-    )  # fmt: skip
+    told = dict(shown=shown, drawn=drawn, judged=judged, how=how)
+    write_page(folder / "report.md", fill("study.md", sections=sections(runs), **told))
+    page = page_of("study.html", runs, most_rows=MOST_ROWS, **told)
     write_page(folder / "report.html", page)
     return folder / "report.html"
 
