@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allgoals.report.claims import Above, Alike, Among, Best, Side, Wider
+from allgoals.report.claims import Above, Alike, Among, Best, Judgement, Side, Wider
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
+    RANDOM,
     Bars,
     Curves,
     Improvements,
@@ -17,6 +18,7 @@ from allgoals.report.pictures import (
     Ranking,
 )
 from allgoals.report.scores import Trained
+from allgoals.runs.directory import RunDirectory
 from tests.report.synthetic import agent, config, write_run
 
 NAMES = ("position/0-1", "position/1-0", "position/2-2")
@@ -53,8 +55,8 @@ def test_curves_are_means_over_goals_that_can_be_reached_and_their_error_over_se
     assert rows[1]["error"] == pytest.approx(0.1 / math.sqrt(3))
     # the middle of 1.0, 0.9, 0.8, 0.4, 0.3, 0.2 without the ends
     assert rows[1]["iqm"] == pytest.approx(0.6)
-    assert rows[1]["low"] < 0.6 < rows[1]["high"]
-    assert math.isnan(rows[4]["error"]) and math.isnan(rows[4]["low"])
+    assert rows[1]["iqm_low"] < 0.6 < rows[1]["iqm_high"]
+    assert math.isnan(rows[4]["error"]) and math.isnan(rows[4]["iqm_low"])
 
 
 def test_curves_of_one_goal(cases):
@@ -150,7 +152,7 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
         (Above("", Side("PQN"), Side("PQN", through=0.5), margin=0.1), "supported", "+0.050"),
         (Alike("", Side("PQN"), Side("PQN", through=0.5)), "cannot say", "+0.050"),
         (Alike("", Side("PPO"), Side("PPO")), "cannot say", "single seed"),
-        (Alike("", Side("LEO"), Side("LEO"), share=0.5), "supported", "+0.000"),
+        (Alike("", Side("LEO"), Side("LEO", through=0.5), share=4.0), "supported", "+0.350"),
         (Alike("", Side("PQN"), Side("PQN", through=0.5), share=0.1), "cannot say", "+0.050"),
         (Alike("", Side("LEO"), Side("PQN")), "contradicted", "+0.450"),
         (Best("", "LEO", "gridworld"), "cannot say", "single seed"),
@@ -166,6 +168,41 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
 def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):
     judgement = claim.judge(cases)
     assert judgement.verdict == verdict and told in judgement.evidence
+
+
+def test_nothing_is_said_of_what_a_random_policy_reaches_too(cases):
+    lucky = [replace(case, by_chance=dict.fromkeys(NAMES, 0.7)) for case in cases]
+    found = Above("", Side("LEO"), Side("PQN")).judge(lucky)
+    assert found.verdict == "cannot say" and "0.700, which takes no learning" in found.evidence
+    hard = [replace(case, by_chance=dict.fromkeys(NAMES, 0.5)) for case in cases]
+    assert Above("", Side("LEO"), Side("PQN")).judge(hard).verdict == "supported"
+
+
+def test_nothing_is_said_while_runs_are_missing(tmp_path, cases):
+    path = write_run(tmp_path / "begun", config(7), {100: agent(1, 1, 1)}, finished=False)
+    more = [
+        replace(case, runs=(*case.runs, load_run(path))) if case.label == "LEO" else case
+        for case in cases
+    ]
+    claim = Above("", Side("LEO"), Side("PQN"))
+    assert claim.judge(more) == Judgement("cannot say", "LEO: 1 unfinished of 4 runs")
+    RunDirectory(path).write("failed.json", {"error": "not finite"})
+    given_up = [replace(more[0], runs=(*cases[0].runs, load_run(path))), *cases[1:]]
+    assert claim.judge(given_up) == Judgement("cannot say", "LEO: 1 diverged of 4 runs")
+
+
+def test_a_random_policy_is_a_level_line(cases):
+    rates = {NAMES[0]: 0.2, NAMES[1]: 0.6, NAMES[2]: 0.9}  # the last cannot be reached
+    known = [replace(case, by_chance=rates) for case in cases]
+    rows = [r for r in Curves("c", "").rows(known) if r["label"] == RANDOM]
+    assert [(r["panel"], r["steps"], r["mean"]) for r in rows] == [
+        ("gridworld", 0, pytest.approx(0.4)), ("gridworld", 200, pytest.approx(0.4)),
+    ]  # fmt: skip
+    rows = [r for r in Curves("c", "", goals=NAMES[:1]).rows(known) if r["label"] == RANDOM]
+    assert [r["mean"] for r in rows] == [0.2, 0.2]
+    rows = [r for r in OverParameter("o", "", "size").rows(known) if r["label"] == RANDOM]
+    assert [(r["x"], r["mean"]) for r in rows] == [(x, pytest.approx(0.4)) for x in (0, 1, 2)]
+    Curves("c", "").draw(Curves("c", "").rows(known))
 
 
 def test_components_are_compared_among_goals_of_high_and_of_low_success(tmp_path):

@@ -18,10 +18,11 @@ from allgoals.cli import main
 from allgoals.errors import CheckpointError, NumericalError
 from allgoals.experiment import EvaluationOptions
 from allgoals.runs.checkpoint import MANIFEST
-from allgoals.runs.setup import build_checkpoints
+from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.runs.signals import Signals
-from allgoals.runs.train import Driver, Observer
+from allgoals.runs.train import Driver, Observer, evaluation_key
 from allgoals.training import Trainer
+from allgoals.validation import build_task
 from tests.runs import micro as micro_runs
 from tests.runs.micro import (
     check_same_end,
@@ -155,6 +156,14 @@ def test_how_often_it_is_logged_changes_nothing(finished_once, reference, log_ev
     path = reference(micro(log_every=log_every, checkpoint_every=40))
     assert summary(path)["parameters_sha256"] == summary(finished_once)["parameters_sha256"]
     assert [row["update"] for row in rows(path)] == list(range(log_every, 41, log_every))
+
+
+def test_every_run_and_every_evaluation_has_worlds_of_its_own():
+    """Else seeds would share their luck, and intervals over seeds would not show it."""
+    trainer = build_trainer(micro(), build_task(micro()))
+    states = [trainer.init(jax.random.key(seed)) for seed in (0, 1)]
+    keys = [evaluation_key(state, update) for state in states for update in (10, 20)]
+    assert len({tuple(jax.random.key_data(key).tolist()) for key in keys}) == 4
 
 
 def test_evaluation_changes_nothing(finished_once, reference):

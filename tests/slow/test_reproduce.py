@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 import pytest
 
 from allgoals.experiments import STUDIES
-from allgoals.report.pictures import Bars, Curves, OverParameter, Ranking
+from allgoals.report.pictures import RANDOM, Bars, Curves, OverParameter, Ranking
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep
 from allgoals.studies.trials import parameters
@@ -107,6 +107,9 @@ def test_pictures_show_what_the_runs_came_to(out, name):
         if not isinstance(picture, Curves | OverParameter | Ranking):
             continue
         rows, right = read(folder / f"{picture.name}.csv"), expected(out, study, picture)
+        if not isinstance(picture, Ranking):
+            check_random_policy(out, picture, [r for r in rows if r["label"] == RANDOM])
+        rows = [row for row in rows if row["label"] != RANDOM]
         if isinstance(picture, Ranking):
             right = sorted(right, key=lambda row: -row["mean"])
             assert [float(row["mean"]) for row in rows] == pytest.approx([r["mean"] for r in right])
@@ -124,6 +127,19 @@ def test_pictures_show_what_the_runs_came_to(out, name):
     for row in judged:
         assert f"| {row['claim']} | {row['verdict']} | {row['evidence']} |" in summary
     assert {row["verdict"] for row in judged} <= {"supported", "contradicted", "cannot say"}
+
+
+def check_random_policy(out: Path, picture, rows: list[dict]) -> None:
+    """Every panel shows what needs no learning."""
+    [world] = {row["panel"].split(":")[0].split(",")[0] for row in rows}
+    rates = json.loads((out / BUDGET / "runs" / f"random-{world}.json").read_text())
+    assert rates and all(0 <= rate <= 1 for rate in rates.values())
+    for row in rows:
+        goal = getattr(picture, "goal", "") or row["panel"].partition(": ")[2]
+        if goal:
+            assert float(row["mean"]) == rates[goal]
+        elif not getattr(picture, "parameter", "").startswith("goals in"):
+            assert float(row["mean"]) == pytest.approx(fmean(rates.values()), abs=0.01)
 
 
 def test_bars_compare_components(out):

@@ -1,13 +1,15 @@
 """A sweep's trials as runs."""
 
+from dataclasses import replace
+
 import pytest
 
-from allgoals.errors import NumericalError
+from allgoals.errors import NumericalError, UsageError
 from allgoals.experiment import to_dict
 from allgoals.experiments import STUDIES
 from allgoals.runs.directory import RunDirectory
 from allgoals.studies import jobs
-from allgoals.studies.trials import parameters
+from allgoals.studies.trials import Finished, parameters
 from allgoals.studies.types import Desk
 
 SWEEP = STUDIES["sweep-dual-leo-pqn"]
@@ -41,3 +43,30 @@ def test_a_trial_that_diverges_is_worth_nothing_and_stays_so(desk, monkeypatch):
     for _ in range(2):
         assert SWEEP.evaluate(desk, 1, parameters(SWEEP.space, 1)) == 0.0
     assert len(called) == 1
+
+
+def test_trials_of_other_settings_are_not_mixed_in(desk):
+    SWEEP.check(desk)
+    SWEEP.check(desk)
+    fewer = {name: values[:1] for name, values in SWEEP.space.items()}
+    with pytest.raises(UsageError, match="other settings"):
+        replace(SWEEP, space=fewer).check(desk)
+    longer = replace(SWEEP.base("smoke"), steps=10**6)
+    with pytest.raises(UsageError, match="other settings"):
+        replace(SWEEP, base=lambda budget: longer).check(desk)
+
+
+def test_the_best_value_is_that_with_the_best_mean():
+    sweep = replace(SWEEP, space={"rate": (1, 2), "gamma": (0.9, 0.99)},
+                    best={"rate": 2, "gamma": 0.9})  # fmt: skip
+    values = [(1, 0.9, 0.5), (1, 0.9, 0.1), (2, 0.9, 0.4)]
+    done = [Finished(i, dict(rate=r, gamma=g), v) for i, (r, g, v) in enumerate(values)]
+    rows = sweep.by_value(done)
+    found = [(row["parameter"], row["value"], row["n"], row["best"]) for row in rows]
+    assert found[:3] == [("rate", "1", 2, 0.5), ("rate", "2", 1, 0.4), ("gamma", "0.9", 3, 0.5)]
+    assert [row["mean"] for row in rows[:3]] == pytest.approx([0.3, 0.4, 1 / 3])
+    assert rows[3]["n"] == 0 and [row["paper"] for row in rows] == [False, True, True, False]
+    assert sweep.choices(rows, done[0]) == [
+        {"parameter": "rate", "best_mean": "2", "best_trial": "1", "paper": "2"},
+        {"parameter": "gamma", "best_mean": "0.9", "best_trial": "0.9", "paper": "0.9"},
+    ]

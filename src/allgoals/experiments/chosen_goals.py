@@ -3,6 +3,7 @@
 from allgoals.experiments.main import cases
 from allgoals.report.claims import Above, Claim, Side
 from allgoals.report.pictures import Curves
+from allgoals.studies.budgets import CHAIN
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Declared
 
@@ -14,14 +15,17 @@ FULL = {
     "hard": ("inventory/coal_1", "tools/stone_pickaxe", "tools/bow", "dungeon_level/dlvl_1"),
     "easy": ("inventory/wood_1", "inventory/sapling_1", "block_map/tree_left"),
 }
+LAPTOP = CLASSIC | {"hard": (*CLASSIC["hard"], CHAIN, CHAIN.replace("left", "up"))}
 SMALL = {"hard": ("position/4-4",), "easy": ("position/0-1",)}
 
 
 def chosen(budget: Budget) -> dict[str, dict[str, tuple[str, ...]]]:
     """Goals by task, hard and easy."""
-    if budget == "smoke":
-        return {"gridworld": SMALL}
-    return {"craftax-classic": CLASSIC} | ({"craftax": FULL} if budget == "paper" else {})
+    return {
+        "smoke": {"gridworld": SMALL},
+        "laptop": {"craftax-classic": LAPTOP},
+        "paper": {"craftax-classic": CLASSIC, "craftax": FULL},
+    }[budget]
 
 
 def pictures(budget: Budget) -> list[Curves]:

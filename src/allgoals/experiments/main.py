@@ -1,6 +1,6 @@
 """Mean success over all goals against steps: six methods, both Craftax tasks."""
 
-from allgoals.report.claims import Above, Best, Claim, Side
+from allgoals.report.claims import Above, Alike, Best, Claim, Side
 from allgoals.report.pictures import Curves, Improvements, Profiles
 from allgoals.studies.budgets import CRAFTAX, LABELS, SIX, craftax
 from allgoals.studies.runs import RunStudy
@@ -44,7 +44,14 @@ FULL = {
 
 def claims(budget: Budget) -> list[Claim]:
     classic = "gridworld" if budget == "smoke" else "craftax-classic"
-    return [*_about(classic, CLASSIC), *_about("craftax", FULL)]
+    dual, leo = "Dual LEO (PQN)", "LEO"
+    half = [Side(name, through=0.5) for name in (dual, leo)]
+    return [
+        *_about(classic, CLASSIC),
+        *_about("craftax", FULL),
+        Above(f"craftax: {dual} still improves in the second half", Side(dual), half[0], "craftax"),
+        Alike(f"craftax: {leo} has converged by then", Side(leo), half[1], "craftax", share=0.1),
+    ]
 
 
 def _about(task: str, said: dict[str, tuple[str, str]]) -> list[Claim]:

@@ -31,8 +31,8 @@ def pictures(budget: Budget) -> tuple:
 
 def claims(budget: Budget) -> list[Claim]:
     classic = "gridworld" if budget == "smoke" else "craftax-classic"
-    ahead = [("LEO", "PPO"), ("LEO", "PQN"), ("LEO", "PQN + HER"), ("Dual LEO (PQN)", "PQN"),
-             ("Dual LEO (PPO)", "PPO")]  # fmt: skip
+    baselines = [LABELS[name] for name in SIX[:3]]
+    ahead = [(LABELS[name], other) for name in SIX[3:] for other in baselines]
     sides = {
         (task, name, how): Side(name, panel=f"{task}, {how}")
         for task in (classic, "craftax") for name in LABELS.values() for how in (SEEN, UNIFORM)

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from allgoals.report.scores import Trained, scores
-from allgoals.report.statistics import welch_interval
+from allgoals.report.statistics import paired_interval, welch_interval
 
 Verdict = Literal["supported", "contradicted", "cannot say"]
 
@@ -47,22 +47,26 @@ class Side:
     through: float = 1.0  # of the training: 1 for its end
     panel: str = ""  # where it differs from the claim's
 
-    def scores(self, cases: Sequence[Trained], panel: str, goal: str) -> np.ndarray | None:
-        """[seeds, goals] of the case that is meant, if it was trained."""
+    def case(self, cases: Sequence[Trained], panel: str) -> Trained | None:
+        """The case that is meant, if there is one."""
         panel = self.panel or panel
         for case in cases:
             if case.label != self.label or (panel and case.panel != panel):
                 continue
-            if self.x is not None and case.x != self.x:
-                continue
-            by_step = scores(case.runs, goal, self.component)
-            steps = [step for step in by_step if step >= self.through * max(by_step)]
-            return by_step[min(steps)] if steps else None
+            if self.x is None or case.x == self.x:
+                return case
         return None
+
+    def scores(self, case: Trained, goal: str) -> np.ndarray | None:
+        """[seeds, goals], if it was trained."""
+        by_step = scores(case.runs, goal, self.component)
+        steps = [step for step in by_step if step >= self.through * max(by_step)]
+        return by_step[min(steps)] if steps else None
 
     def __str__(self) -> str:
         parts = [self.label, self.component if self.component != "agent" else "", self.panel]
         parts.append("" if self.x is None else f"{self.x:g}")
+        parts.append("" if self.through == 1 else f"after {self.through:.0%} of the steps")
         return ", ".join(part for part in parts if part)
 
 
@@ -79,24 +83,43 @@ class Difference:
 
 
 def difference(
-    cases: Sequence[Trained], upper: Side, lower: Side, panel: str, goal: str, margin: float
-) -> Difference | None:
-    found = [side.scores(cases, panel, goal) for side in (upper, lower)]
-    if any(table is None for table in found):
-        return None
-    one, other = (table.mean(axis=1) for table in found)
-    low, high = welch_interval(one, other)
+    tables: Sequence[np.ndarray], names: Sequence[object], paired: bool, floor: float
+) -> Difference:
+    """Of two tables [seeds, goals]; paired where both are of the same runs.
+
+    Up to a floor, such as a random policy's success, nothing is learnt.
+    """
+    one, other = (table.mean(axis=1) for table in tables)
+    low, high = paired_interval(one, other) if paired else welch_interval(one, other)
     mean = float(one.mean() - other.mean())
+    upper, lower = names
     evidence = f"{upper} {one.mean():.3f}, {lower} {other.mean():.3f}; difference {mean:+.3f}"
     single = min(len(one), len(other)) < 2
     unknown = "of a single seed" if single else "of seeds that all agree"
     known = unknown if np.isnan(low) else f"(95 %: {low:+.3f} to {high:+.3f})"
     counts = "" if len(one) == len(other) else f", {len(one)} and {len(other)} seeds"
-    nothing = max(one.mean(), other.mean()) <= margin
-    return Difference(mean, float(other.mean()), low, high, f"{evidence} {known}{counts}", nothing)
+    nothing = max(one.mean(), other.mean()) <= floor
+    vain = f"; neither is above {floor:.3f}, which takes no learning" if nothing and floor else ""
+    return Difference(
+        mean, float(other.mean()), low, high, f"{evidence} {known}{counts}{vain}", nothing
+    )
 
 
 NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
+
+
+def find(
+    sides: Sequence[Side], cases: Sequence[Trained], panel: str = "", goal: str = ""
+) -> Judgement | tuple[list[Trained], list[np.ndarray]]:
+    """The cases that are compared and their tables [seeds, goals], or why that cannot be."""
+    of = [side.case(cases, panel) for side in sides]
+    if not all(of):
+        return NOT_TRAINED
+    tables = [side.scores(case, goal) for side, case in zip(sides, of, strict=True)]
+    if any(table is None for table in tables):
+        return NOT_TRAINED
+    missing = "; ".join(dict.fromkeys(case.missing for case in of if case.missing))
+    return Judgement("cannot say", missing) if missing else (of, tables)
 
 
 @dataclass(frozen=True)
@@ -111,9 +134,13 @@ class Comparison(ABC):
     margin: float = 0.0
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
-        found = difference(cases, self.one, self.other, self.panel, self.goal, self.margin)
-        if found is None:
-            return NOT_TRAINED
+        sides = (self.one, self.other)
+        compared = find(sides, cases, self.panel, self.goal)
+        if isinstance(compared, Judgement):
+            return compared
+        of, tables = compared
+        chance = np.nan_to_num([case.chance(self.goal) for case in of]).max()
+        found = difference(tables, sides, of[0] is of[1], max(float(chance), self.margin))
         if found.nothing or np.isnan(found.low):
             return Judgement("cannot say", found.evidence)
         return Judgement(self.verdict(found), found.evidence)
@@ -151,10 +178,10 @@ class Wider:
     sides: tuple[Side, Side, Side, Side]
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
-        found = [side.scores(cases, "", "") for side in self.sides]
-        if any(table is None for table in found):
-            return NOT_TRAINED
-        means = [table.mean(axis=1) for table in found]
+        compared = find(self.sides, cases)
+        if isinstance(compared, Judgement):
+            return compared
+        means = [table.mean(axis=1) for table in compared[1]]
         low, high = welch_interval(*means)
         here, there = (float(np.mean(means[i]) - np.mean(means[i + 1])) for i in (0, 2))
         evidence = (
@@ -199,17 +226,14 @@ class Among:
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         parts = (self.upper, self.lower)
         sides = [Side(self.label, component=part, through=self.through) for part in parts]
-        found = [side.scores(cases, self.panel, "") for side in sides]
-        if any(table is None for table in found):
-            return NOT_TRAINED
-        better = np.maximum(*(table.mean(axis=0) for table in found))  # [G]
+        compared = find(sides, cases, self.panel)
+        if isinstance(compared, Judgement):
+            return compared
+        tables = compared[1]
+        better = np.maximum(*(table.mean(axis=0) for table in tables))  # [G]
         chosen = better >= 0.5 if self.high else (better > 0) & (better < 0.5)
         if not chosen.any():
             return Judgement("cannot say", "there are no such goals")
-        one, other = (table[:, chosen].mean(axis=1) for table in found)
-        low, high = welch_interval(one, other)
-        evidence = (
-            f"{chosen.sum()} goals: {self.upper} {one.mean():.3f}, {self.lower} {other.mean():.3f};"
-            f" difference {low:+.3f} to {high:+.3f} (95 %)"
-        )
-        return Judgement(above(0.0, low, high), evidence)
+        found = difference([table[:, chosen] for table in tables], parts, True, 0.0)
+        evidence = f"{chosen.sum()} goals: {found.evidence}"
+        return Judgement(above(0.0, found.low, found.high), evidence)

@@ -13,11 +13,12 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from allgoals.report.figures import COLOURS, LOOK, short_count, styles
+from allgoals.report.figures import COLOURS, LOOK, Style, short_count, styles
 from allgoals.report.scores import (
     Row,
     Trained,
     goal_names,
+    known,
     last,
     same_goals,
     scores,
@@ -32,8 +33,13 @@ from allgoals.report.statistics import (
 
 PER_LINE = 3  # panels side by side
 SMALL_PER_LINE = 6
+RANDOM = "random policy"
 ERRORS = (
     "Lines: mean over seeds. Bands: one standard error, drawn where there are two seeds or more."
+)
+NARROW = (
+    " The method takes the goals of a seed for independent. Here one network answers for all of"
+    " them, so these intervals are too narrow."
 )
 
 
@@ -61,15 +67,28 @@ class Curves:
     note: str = ERRORS
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
-        return [
+        chosen = [case for case in cases if self.task in ("", case.panel)]
+        rows = [
             {"panel": panel, "label": label, "steps": step, **summary(table)}
-            for case in cases
-            if self.task in ("", case.panel)
+            for case in chosen
             for goal in self.goals or ("",)
             for component in self.components
             for panel, label in [self._place(case, goal, component)]
             for step, table in scores(case.runs, goal, component).items()
         ]
+        return rows + [row for goal in self.goals or ("",) for row in self._random(chosen, goal)]
+
+    def _random(self, cases: Sequence[Trained], goal: str) -> Iterator[Row]:
+        """A level line in every panel, from the beginning to the end."""
+        ends: dict[str, dict[int, float]] = {}
+        for case in cases:
+            panel, _ = self._place(case, goal, "agent")
+            steps = max(scores(case.runs, goal), default=0)
+            if steps and not math.isnan(case.chance(goal)):
+                ends.setdefault(panel, {}).update({0: case.chance(goal), steps: case.chance(goal)})
+        for panel, line in ends.items():
+            for steps in (0, max(line)):
+                yield {"panel": panel, "label": RANDOM, "steps": steps, **known(line[steps])}
 
     def _place(self, case: Trained, goal: str, component: str) -> tuple[str, str]:
         """In which panel a line is drawn, and what it is called."""
@@ -92,16 +111,18 @@ class OverParameter:
     note: str = ERRORS
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
-        return [
-            {
-                "panel": case.panel,
-                "label": case.label,
-                "x": case.x,
-                **summary(table, same_goals(case.runs)),
-            }
-            for case in cases
-            if (table := last(scores(case.runs, self.goal))) is not None
-        ]
+        found = [(case, last(scores(case.runs, self.goal))) for case in cases]
+        found = [(case, table) for case, table in found if table is not None]
+        rows = [
+            {"panel": case.panel, "label": case.label, "x": case.x,
+             **summary(table, same_goals(case.runs))}
+            for case, table in found
+        ]  # fmt: skip
+        by_chance = {(case.panel, case.x): case.chance(self.goal) for case, _ in found}
+        return rows + [
+            {"panel": panel, "label": RANDOM, "x": x, **known(chance)}
+            for (panel, x), chance in sorted(by_chance.items()) if not math.isnan(chance)
+        ]  # fmt: skip
 
     def draw(self, rows: list[Row]) -> Figure:
         return draw_lines(rows, "x", self.parameter)
@@ -177,7 +198,7 @@ class Profiles:
     title: str
     note: str = (
         "Higher is better everywhere; the area below a line is its mean success. Bands: 95 %"
-        " stratified bootstrap over seeds, from two seeds on."
+        " stratified bootstrap over seeds, from two seeds on." + NARROW
     )
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
@@ -206,6 +227,7 @@ class Improvements:
     title: str
     note: str = (
         "A tie counts half. Whiskers: 95 % stratified bootstrap over seeds, from two seeds on."
+        + NARROW
     )
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
@@ -255,7 +277,9 @@ def draw_lines(
     """A panel for each, a line for each label, one standard error or else an interval around it."""
     panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
     labels = list(dict.fromkeys(str(row["label"]) for row in rows))
-    looks = dict(zip(labels, styles(len(labels)), strict=True))
+    trained = [label for label in labels if label != RANDOM]
+    looks = dict(zip(trained, styles(len(trained)), strict=True))
+    looks[RANDOM] = Style("#888888", (2, 2))
     across = min(max(1, len(panels)), SMALL_PER_LINE if small else PER_LINE)
     down = max(1, math.ceil(len(panels) / across))
     width, height = (2.0, 1.7) if small else (4.2, 3.0) if across > 1 else (7.0, 3.4)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,6 +20,27 @@ class Trained:
     panel: str
     x: float
     runs: tuple[Run, ...]  # one per seed
+    by_chance: dict[str, float] = field(default_factory=dict)  # a random policy's success, by goal
+
+    def chance(self, goal: str = "") -> float:
+        """What a random policy reaches: at a goal, or at all that the runs could reach."""
+        if goal:
+            return self.by_chance.get(goal, math.nan)
+        names = {
+            name for run in self.runs if run.goals
+            for name, can in zip(run.goals.names, run.goals.reachable, strict=True) if can
+        }  # fmt: skip
+        found = [rate for name, rate in self.by_chance.items() if name in names]
+        return float(np.mean(found)) if found else math.nan
+
+    @property
+    def missing(self) -> str:
+        """What its seeds lack for a fair comparison, if anything."""
+        diverged = sum(bool(run.failed) for run in self.runs)
+        unfinished = sum(not run.finished for run in self.runs) - diverged
+        counts = {"diverged": diverged, "unfinished": unfinished}
+        told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
+        return f"{self.label}: {told} of {len(self.runs)} runs" if told else ""
 
 
 def goal_names(runs: Iterable[Run]) -> tuple[str, ...]:
@@ -72,5 +93,11 @@ def summary(table: np.ndarray, stratified: bool = True) -> dict[str, float]:
     low, high = stratified_interval(interquartile_mean, table) if stratified else nothing
     return {
         "n": len(table), "mean": float(means.mean()), "error": standard_error(means),
-        "iqm": interquartile_mean(table), "low": float(low), "high": float(high),
+        "iqm": interquartile_mean(table), "iqm_low": float(low), "iqm_high": float(high),
     }  # fmt: skip
+
+
+def known(value: float) -> dict[str, float]:
+    """The same of a value that no seed has a part in."""
+    nothing = dict.fromkeys(("error", "iqm", "iqm_low", "iqm_high"), math.nan)
+    return {"n": 0, "mean": value, **nothing}

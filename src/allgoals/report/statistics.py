@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
@@ -83,9 +84,22 @@ def probability_of_improvement(one: ArrayLike, other: ArrayLike) -> float:
     return float((np.sign(one - other).mean() + 1) / 2)
 
 
-# The 97.5 % quantile of Student's t by degrees of freedom; between two of them, the larger value.
-_T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
-      10: 2.228, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000, 10**9: 1.960}  # fmt: skip
+def paired_interval(one: ArrayLike, other: ArrayLike) -> tuple[float, float]:
+    """The 95 % interval of the mean difference of two values that each seed has (Student's t).
+
+    Not a number for fewer than two seeds, or where all differ alike.
+    """
+    apart = np.asarray(one, float) - np.asarray(other, float)
+    error = standard_error(apart)
+    if not error > 0:
+        return math.nan, math.nan
+    half = _quantile(apart.size - 1) * error
+    return float(apart.mean() - half), float(apart.mean() + half)
+
+
+def _quantile(freedom: float) -> float:
+    """Student's t that a value exceeds, either way, with what confidence leaves."""
+    return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / 2))
 
 
 def welch_interval(one: ArrayLike, other: ArrayLike, *more: ArrayLike) -> tuple[float, float]:
@@ -105,6 +119,5 @@ def welch_interval(one: ArrayLike, other: ArrayLike, *more: ArrayLike) -> tuple[
     if total == 0:
         return math.nan, math.nan
     freedom = total**2 / sum(v**2 / (x.size - 1) for v, x in zip(variances, samples, strict=True))
-    quantile = _T[max(n for n in _T if n <= freedom + 1e-9)] if freedom >= 1 else _T[1]
-    half = quantile * math.sqrt(total)
+    half = _quantile(freedom) * math.sqrt(total)
     return difference - half, difference + half

@@ -93,11 +93,12 @@ class Agent:
         self,
         evaluator: Evaluator,
         episodes: int,
-        seed: int = 0,
+        key: Key | None = None,  # of the worlds; without it always the same ones
         on_batch: Callable[[int, int], None] = lambda done, total: None,
     ) -> dict[str, Any]:
         """Success of every goal, for the agent and each of its components, as plain data."""
-        return evaluate_minds(self.task, evaluator, self.components(), episodes, seed, on_batch)
+        key = jax.random.key(0) if key is None else key
+        return evaluate_minds(self.task, evaluator, self.components(), episodes, key, on_batch)
 
 
 def evaluate_random(
@@ -111,7 +112,8 @@ def evaluate_random(
         return task.env.actions.sample(key, goal.shape)
 
     evaluator = Evaluator(task, act, options.num_envs, options.max_steps)
-    return evaluate_minds(task, evaluator, {"random": None}, options.episodes, 0, on_batch)
+    minds, key = {"random": None}, jax.random.key(0)
+    return evaluate_minds(task, evaluator, minds, options.episodes, key, on_batch)
 
 
 def evaluate_minds(
@@ -119,7 +121,7 @@ def evaluate_minds(
     evaluator: Evaluator,
     minds: dict[str, Any],  # the main one first
     episodes: int,
-    seed: int,
+    key: Key,
     on_batch: Callable[[int, int], None],
 ) -> dict[str, Any]:
     total = len(minds) * task.num_goals * episodes
@@ -130,7 +132,6 @@ def evaluate_minds(
         done += episodes
         on_batch(done, total)
 
-    key = jax.random.key(seed)
     results = {name: evaluator(mind, episodes, key, count) for name, mind in minds.items()}
     reachable = task.goals.reachable
     possible = np.ones(task.num_goals, bool) if reachable is None else reachable

@@ -23,10 +23,11 @@ from allgoals.runs.pictures import layout, value_table
 from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.runs.signals import Signals
 from allgoals.training import TrainState
-from allgoals.types import PyTree, Task
+from allgoals.types import Key, PyTree, Task
 from allgoals.validation import build_task, surprises
 
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
+EVALUATION = 1  # tells its keys from those of acting and learning
 
 
 class Observer:
@@ -166,7 +167,7 @@ class Driver:
             results = self._agent(update, own).evaluate(
                 self.evaluator,
                 (at_end and options.last_episodes) or options.episodes,
-                seed=update,
+                evaluation_key(own, update),
                 on_batch=self._between_batches(update, state),
             )
             row = {"update": update, "steps": update * self.experiment.steps_per_update, **results}
@@ -220,6 +221,11 @@ class Driver:
     def _agent(self, update: int, state: TrainState) -> Agent:
         progress = update / self.experiment.total_updates
         return Agent(self.task, self.experiment.algorithm, state.learner, progress)
+
+
+def evaluation_key(state: TrainState, update: int) -> Key:
+    """Of an evaluation's worlds: other ones for every run, and at every update."""
+    return jax.random.fold_in(jax.random.fold_in(state.key, update), EVALUATION)
 
 
 def evaluation_points(total: int, log_every: int, times: int) -> set[int]:

@@ -38,6 +38,7 @@ FULL_CRAFTAX: dict[Budget, str] = {  # what stands for it
     "laptop": "craftax-classic",
     "paper": "craftax",
 }
+CHAIN = "block_map/PLANT_left"  # the shortest chain of steps: collect a sapling, then plant it
 MAZE_STEPS = 800_000  # of a run on a point maze
 LAPTOP_STEPS = 300_000  # of a run on Craftax, so that a study of 18 takes about an hour
 
@@ -52,7 +53,9 @@ def craftax(budget: Budget, task: str, name: str) -> Experiment:
         preset(f"{task}/{name}"),
         steps=LAPTOP_STEPS,
         checkpoint_every=15,
-        evaluation=EvaluationOptions(times=3, last_episodes=4, max_steps=512, num_envs=136),
+        evaluation=EvaluationOptions(
+            times=3, episodes=2, last_episodes=4, max_steps=512, num_envs=136
+        ),
     )
 
 

@@ -1,23 +1,30 @@
 """A study of runs: cases trained with every seed, then drawn, compared and judged."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jax
 
+from allgoals.experiment import Experiment
 from allgoals.report.load import load_run
 from allgoals.report.scores import Trained
 from allgoals.report.study import Judged, Shown, write_study
+from allgoals.runs.agent import evaluate_random
+from allgoals.runs.cache import enable_compile_cache
+from allgoals.runs.directory import RunDirectory, read_json
 from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs
 from allgoals.studies.types import Budget, Case, Declared, Desk
 from allgoals.validation import build_task
 
+RANDOM_EPISODES = 8  # of every goal
+
 BY_SEEDS = (
-    "Supported or contradicted: the 95 % interval over seeds of a difference (Welch's) lies on one"
-    " side. This is said of the budget of this page, and of the world that a claim names, which may"
-    " stand for another; the paper's claims are about runs of a billion steps, or of 50 million in"
-    " the ant mazes."
+    "Supported or contradicted: the 95 % interval over seeds of a difference (Welch's or, of two"
+    " parts of the same runs, the paired one) lies on one side. Nothing is said where neither side"
+    " is above a random policy, or where runs are missing. All this holds for the budget of this"
+    " page and the world that a claim names, which may stand for another; the paper's claims are"
+    " about runs of a billion steps, or of 50 million in the ant mazes."
 )
 
 
@@ -69,4 +76,21 @@ def trained(case: Case, desk: Desk) -> Trained:
     """The case with the runs that were made of it so far."""
     paths = [desk.runs / case.folder / f"seed-{seed}" for seed in range(desk.seeds)]
     runs = tuple(load_run(path) for path in paths if (path / "config.json").exists())
-    return Trained(case.label, case.panel, case.x, runs)
+    return Trained(case.label, case.panel, case.x, runs, by_chance(case.experiment, desk))
+
+
+def by_chance(experiment: Experiment, desk: Desk) -> dict[str, float]:
+    """A random policy's success at every goal of the task, measured once for all studies."""
+    folder, name = RunDirectory(desk.runs), f"random-{experiment.task}.json"
+    if (folder.path / name).exists():
+        return read_json(folder.path / name)
+    desk.say(f"{experiment.task}: acting at random")
+    enable_compile_cache()
+    every = replace(experiment, goals=replace(experiment.goals, subset=None, include=()))
+    options = replace(experiment.evaluation, episodes=RANDOM_EPISODES)
+    task = build_task(every)
+    rates = evaluate_random(task, options)["success"]["random"]
+    found = dict(zip(task.goals.names, rates, strict=True))
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.write(name, found)
+    return found

@@ -1,5 +1,7 @@
 """A random sweep over sets of values: which value of each hyperparameter is best."""
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from allgoals.errors import UsageError
-from allgoals.experiment import Experiment
+from allgoals.experiment import Experiment, to_dict
 from allgoals.report.figures import COLOURS, LOOK
 from allgoals.report.load import load_run
 from allgoals.report.pictures import one_figure
@@ -39,7 +41,8 @@ class Sweep:
     def check(self, desk: Desk) -> None:
         if desk.storage is None:
             desk.folder(self.name).mkdir(parents=True, exist_ok=True)
-        self._trials(desk).study  # noqa: B018 (connects, and complains if it cannot)
+        settings = [to_dict(self.base(desk.budget)), self.space]
+        self._trials(desk).check(hashlib.sha256(json.dumps(settings).encode()).hexdigest())
 
     def work(self, desk: Desk) -> None:
         self._trials(desk).work(partial(self.evaluate, desk))

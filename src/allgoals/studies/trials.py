@@ -24,6 +24,7 @@ Space = dict[str, tuple]  # values of every parameter
 PATIENCE = 0.5  # seconds between looks at what others do
 SMALL = 1000  # sets of values
 ATTEMPTS = 5  # at making the tables, which others may be making at the same moment
+MET = ("exist", "unique", "duplicate")  # what databases say when two make the same thing
 INSTALL = "sweeps need optuna: pip install 'allgoals[studies]'"
 
 
@@ -78,10 +79,22 @@ class Trials:
             except (ImportError, ValueError) as error:  # of a driver or of the URL
                 raise UsageError(f"{where}: {error}") from None
             except Exception as error:  # the database's own, of which there is no end
-                if attempt + 1 == ATTEMPTS or "exist" not in str(error):
+                met = any(word in str(error).lower() for word in MET)
+                if attempt + 1 == ATTEMPTS or not met:
                     first = str(error).splitlines()[0] if str(error) else type(error).__name__
                     raise UsageError(f"{where}: {first}") from None
                 time.sleep(PATIENCE)
+
+    def check(self, settings: str) -> None:
+        """Connects, and complains of trials that were made with other settings."""
+        first = self.study.user_attrs.get("settings")
+        if first is None:
+            self.study.set_user_attr("settings", settings)
+        elif first != settings:
+            raise UsageError(
+                f"{self.name}: its trials were begun with other settings, or by another version;"
+                " choose another --out or --storage"
+            )
 
     def work(self, evaluate: Callable[[int, dict[str, Any]], float]) -> None:
         """Takes trials that nobody has, until all are finished."""
