@@ -22,7 +22,7 @@ def said(name: str, agent: dict, **maze) -> list[str]:
 
 
 def of(experiment: Experiment) -> list[str]:
-    return surprises(experiment, build_task(experiment))
+    return surprises(experiment.algorithm, build_task(experiment))
 
 
 @pytest.mark.parametrize("task", ["point-u-maze", "point-big-maze", "gridworld"])

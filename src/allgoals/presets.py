@@ -89,10 +89,13 @@ def _craftax_paper(task: str, name: str) -> Experiment:
 HARD = ("td3", "td3_her")  # those without a temperature
 
 
+def _temperature(name: str, alpha: float) -> dict[str, float]:
+    return {} if name in HARD else dict(initial_temperature=alpha)
+
+
 def _off_policy(name: str, agent: dict, replay: dict) -> Algorithm:
     """The algorithm with some fields of what it learns, and of its replay, changed."""
     learns = ALGORITHMS[name].agent
-    agent = agent | ({} if name in HARD else dict(initial_temperature=0.001))
     if name == "dual_leo_sac":
         agent = {part: replace(getattr(learns, part), **agent) for part in ("leo", "sac")}
     return replace(ALGORITHMS[name], agent=replace(learns, **agent), **replay)
@@ -102,6 +105,7 @@ def _point_laptop(task: str, name: str) -> Experiment:
     agent = dict(width=128, learning_rate=1e-3, gamma=0.98, batch_size=128)
     agent |= dict(gamma=0.95) if name == "crl" else dict(tau=0.02)  # sharper near the goal
     agent |= dict(exploration_noise=1.5) if name in HARD else {}
+    agent |= _temperature(name, 0.001)  # reaching a goal ends the bonus for entropy
     replay = dict(updates=64, replay_size=1_024_000, warm_up=51_200)
     return Experiment(
         task, name, TASKS[task][0](), _off_policy(name, agent, replay),
@@ -113,7 +117,7 @@ def _point_laptop(task: str, name: str) -> Experiment:
 
 
 def _ant_laptop(task: str, name: str) -> Experiment:
-    agent = dict(learning_rate=3e-4, gamma=0.99)
+    agent = dict(learning_rate=3e-4, gamma=0.99) | _temperature(name, 0.1)
     algorithm = _off_policy(name, agent, dict(updates=400, replay_size=512_000, warm_up=12_800))
     return Experiment(
         task, name, TASKS[task][0](), algorithm,

@@ -111,8 +111,9 @@ class GoalSpace(NamedTuple):
     points: Any  # [M, D] the goals of the set
     grid: Any  # [G, D] goals that a network answers for in their stead
     grid_outcome: Callable[[Array, Array], GoalOutcome]  # what it means to a goal of the grid
+    grid_reach: float  # how close one has to stand to reach a goal of the grid
     nearest: Any  # [M] which goal of the grid lies nearest to each of the set
-    spread: tuple[float, ...]  # how far from its nearest a goal lies at most, along each axis
+    spread: tuple[float, ...]  # how far from its nearest any place lies at most, along each axis
     snap_error: float  # how far from its nearest a goal that may be commanded lies at most
 
 

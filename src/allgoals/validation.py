@@ -7,6 +7,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from allgoals.algorithms import DualLeoSac, LeoSac, OffPolicy, Sac
+from allgoals.algorithms.base import Algorithm
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment, MazeGoalOptions
 from allgoals.goals.maze import snap_warning
@@ -66,26 +67,28 @@ def build_task(experiment: Experiment) -> Task:
     return task
 
 
-def surprises(experiment: Experiment, task: Task) -> list[str]:
+def surprises(algorithm: Algorithm, task: Task) -> list[str]:
     """What is allowed and may surprise all the same."""
-    agent = getattr(experiment.algorithm, "agent", None)
-    if isinstance(agent, DualLeoSac):
-        parts = {"--algorithm.agent.leo.": agent.leo, "--algorithm.agent.sac.": agent.sac}
-    else:
-        parts = {"--algorithm.agent.": agent}
-    found = [
+    punished = [_punishment(part, flag, task) for flag, part in _learners(algorithm).items()]
+    return missed_goals(algorithm, task) + list(filter(None, punished))
+
+
+def missed_goals(algorithm: Algorithm, task: Task) -> list[str]:
+    """A grid may stand between an agent and its goals."""
+    return [
         text
-        for flag, part in parts.items()
-        for text in (_snapping(part, flag, experiment, task), _punishment(part, flag, task))
+        for flag, part in _learners(algorithm).items()
+        if isinstance(part, LeoSac) and not part.offset
+        if (text := snap_warning(task.goals.space, f"{flag}offset"))
     ]
-    return list(filter(None, found))
 
 
-def _snapping(part: Any, flag: str, experiment: Experiment, task: Task) -> str:
-    """A grid may stand between an agent and its goal."""
-    if not isinstance(part, LeoSac) or part.offset:
-        return ""
-    return snap_warning(task.goals.space, experiment.goals.maze, f"{flag}offset")
+def _learners(algorithm: Algorithm) -> dict[str, Any]:
+    """What learns from replay, by the flags of its fields."""
+    agent = getattr(algorithm, "agent", None)
+    if isinstance(agent, DualLeoSac):
+        return {"--algorithm.agent.leo.": agent.leo, "--algorithm.agent.sac.": agent.sac}
+    return {"--algorithm.agent.": agent}
 
 
 def _punishment(part: Any, flag: str, task: Task) -> str:

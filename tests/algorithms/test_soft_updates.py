@@ -107,6 +107,47 @@ def test_a_step_of_leo_sac_is_the_naive_one(memory, mode):
         assert (after.temperature() < 0.3) == (spare > 0)
 
 
+def test_an_advantage_step_follows_its_equations(memory):
+    """Critics follow R + gamma V'(s'), V an expectile of min Q, the policy the action taken, as
+    much as it is better than usual; V' follows V."""
+    task = small_task(ends=True)
+    fields = dict(gamma=0.7, tau=TAU, expectile=0.8, goals_per_update=3)
+    agent = small("leo_sac, advantage", **fields).agent
+    learner = jax.jit(partial(agent.init, task))(jax.random.key(0))
+    learner = learner._replace(target=jax.tree.map(lambda x: 1.1 * x, learner.target))
+    steps = memory.replay.take(*memory.replay.sample(jax.random.key(5), ROWS))
+    batch = through_all(task, steps, jax.random.key(1), agent.goals_per_update, told=False)
+    after, _ = jax.jit(agent.advantage_step)(learner, batch)
+    heads = batch.heads
+
+    next_value = learner.value.replace(params=learner.target)(batch.next_seen)[:, heads]
+    target = batch.reward + 0.7 * np.where(batch.no_future, 0, next_value)
+    q = learner.critics(batch.seen, batch.action)[..., heads].min(axis=0)
+    advantage = np.asarray(q - learner.value(batch.seen)[:, heads], np.float64)
+    scale = agent.advantage_temperature * (advantage.std(axis=0) + 1e-6)
+    weight = np.minimum(np.exp((advantage - advantage.mean(axis=0)) / scale), 100.0)
+
+    @jax.grad
+    def of_critics(params):
+        each = learner.critics.replace(params=params)(batch.seen, batch.action)[..., heads]
+        return 0.5 * jnp.square(each - target).mean()
+
+    @jax.grad
+    def of_value(params):
+        error = q - learner.value.replace(params=params)(batch.seen)[:, heads]
+        return (jnp.where(error > 0, 0.8, 0.2) * jnp.square(error)).mean()
+
+    @jax.grad
+    def of_policy(params):
+        mean, deviation = learner.policy.replace(params=params)(batch.seen, heads)
+        return -(weight * squashed.log_density(mean, deviation, batch.action[:, None])).mean()
+
+    check_gradients(after.critics, of_critics(learner.critics.params))
+    check_gradients(after.value, of_value(learner.value.params))
+    check_gradients(after.policy, of_policy(learner.policy.params))
+    check_slow_copy(learner.target, after.target, after.value.params)
+
+
 def test_a_step_of_sac_follows_its_equations(memory):
     task = small_task()
     agent = small("sac", initial_temperature=0.3).agent

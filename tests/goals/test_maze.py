@@ -103,7 +103,30 @@ def test_a_warning_where_the_grid_can_miss_a_goal(options, warned):
     if options.commanded == "anywhere":  # the middle of four goals of the grid is the worst place
         assert space.snap_error == pytest.approx(options.spacing / 2**0.5)
     assert (space.snap_error + options.grid_reach > REACH + 1e-6) == warned
-    assert bool(snap_warning(space, options, "--offset")) == warned
+    assert bool(snap_warning(space, "--offset")) == warned
+
+
+@pytest.mark.parametrize("clearance", [0.0, 0.5])
+@pytest.mark.parametrize("maze", MAZES, ids=lambda maze: maze.name)
+def test_offsets_that_are_learnt_cover_all_of_free_space(maze, clearance):
+    """Whatever place an agent that is told offsets is sent to."""
+    space = maze_goals(maze, MazeGoals(spacing=2.0), clearance).space
+    draws = np.random.default_rng(0).uniform(0, 4.0 * np.array(maze.walls.shape), (4000, 2))
+    around = REACH * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    places = draws[maze.is_free(draws[:, None] + around).all(axis=1)]
+    away = np.array([p - space.grid[np.hypot(*(p - space.grid).T).argmin()] for p in places])
+    assert len(places) > 500
+    assert (np.abs(away).max(axis=0) <= np.array(space.spread) + 0.125).all()
+
+
+def test_goals_off_the_grid_say_how_far_they_lie():
+    maze = Maze("u")
+    goals = maze_goals(maze, MazeGoals(spacing=2.0), clearance=0.5)
+    assert goals.space.snap_error == 0
+    sent = goals_at(goals, maze, ["point/4.9-6.3"]).space
+    [head] = sent.nearest
+    assert sent.snap_error == pytest.approx(np.hypot(*(sent.points[0] - sent.grid[head])))
+    assert "0.95" in snap_warning(sent, "--offset") and not snap_warning(goals.space, "--offset")
 
 
 @pytest.mark.parametrize("wrong", [dict(spacing=0.1), dict(spacing=5.0), dict(grid_reach=0.0)])

@@ -7,6 +7,8 @@ import pytest
 
 from allgoals.algorithms.crl import geometric
 from allgoals.learning.contrastive import contrastive_loss, energy
+from allgoals.networks.control import Representations
+from allgoals.networks.encoders import VectorEncoder
 
 B, D = 7, 4
 
@@ -18,9 +20,7 @@ def pairs() -> tuple[np.ndarray, np.ndarray]:
 
 
 def plain_energy(kind: str, x: np.ndarray, y: np.ndarray) -> float:
-    if kind == "cosine":
-        return float(x @ y / np.sqrt((x @ x) * (y @ y)))
-    if kind == "dot":
+    if kind in ("dot", "cosine"):
         return float(x @ y)
     squared = float(((x - y) ** 2).sum())
     return -np.sqrt(squared) if kind == "norm" else -squared
@@ -72,3 +72,23 @@ def test_futures_are_geometric_and_cut_at_the_end_of_the_episode(gamma, most):
     share = np.bincount(ahead, minlength=most + 1) / n
     assert len(share) == most + 1
     np.testing.assert_allclose(share, expected / expected.sum(), atol=0.01)
+
+
+def test_directions_have_a_cosine_times_a_factor_that_is_learnt():
+    """Between -1 and 1 no softmax over a batch could ever be sure."""
+    network = Representations(VectorEncoder((0.0,) * 4, (1.0,) * 4), 16, 1, D, directions=True)
+    keys = jax.random.split(jax.random.key(0), 4)
+    obs, action = jax.random.normal(keys[0], (B, 4)), jax.random.normal(keys[1], (B, 2))
+    goal = jax.random.normal(keys[2], (B, 2))
+    params = network.init(keys[3], obs, action, goal)
+    phi, psi = network.apply(params, obs, action, goal)
+    np.testing.assert_allclose(np.linalg.norm(phi, axis=1), 10.0, rtol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(psi, axis=1), 1.0, rtol=1e-3)
+    cosine = [x @ y / np.sqrt((x @ x) * (y @ y)) for x, y in zip(phi, psi, strict=True)]
+    np.testing.assert_allclose(energy("cosine", phi, psi), 10 * np.array(cosine), rtol=1e-3)
+
+    def loss(params):
+        return contrastive_loss("forward", "cosine", *network.apply(params, obs, action, goal), 0)
+
+    slope = jax.grad(loss, has_aux=True)(params)[0]["params"]["log_factor"]
+    assert abs(float(slope)) > 1e-3

@@ -18,7 +18,7 @@ ENCODER = VectorEncoder((0.0,) * S, (1.0,) * S)
 def models(late: bool) -> tuple[Model, Model, jax.Array]:
     keys = jax.random.split(jax.random.key(0), 3)
     obs = jax.random.normal(keys[0], (B, S))
-    critics = AllGoalsCritics(ENCODER, H, 2, G, late)
+    critics = AllGoalsCritics(ENCODER, H, 2, G, (S, A), late)
     policy = AllGoalsPolicy(ENCODER, H, 2, A, G)
     return (
         Model.create("critics", critics, "adam", keys[1], obs, jnp.zeros((B, A))),

@@ -10,7 +10,8 @@ import pytest
 from allgoals.algorithms import Leo, Ppo, Pqn
 from allgoals.envs.gridworld import Gridworld
 from allgoals.networks.all_actions import WIDE
-from allgoals.networks.encoders import OneHotCoordinates, RunningNorm
+from allgoals.networks.control import AllGoalsCritics
+from allgoals.networks.encoders import OneHotCoordinates, RunningNorm, VectorEncoder
 from allgoals.networks.grouped import _all_then_take, _by_group, grouped_matmul
 from allgoals.networks.heads import ActorCritic, AllGoalsQ, GoalConditionedQ
 from allgoals.tasks import make_task
@@ -83,6 +84,22 @@ def test_networks_that_are_told_their_goal(bounded):
     both = ActorCritic(OneHotCoordinates(6), 16, 1, 2, 1, 4, bounded)
     logits, value = both.apply(both.init(jax.random.key(0), obs, goal), obs, goal)
     assert logits.shape == (2, 4) and value.shape == (2,) and (logits[0] != logits[1]).any()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_layer_in_two_parts_begins_as_one(late):
+    """What is seen and the action have weights of the same size, as in a critic that joins them."""
+    size, width = 29, 64
+    encoder = VectorEncoder((0.0,) * size, (1.0,) * size)
+    critics = AllGoalsCritics(encoder, width, 2, 5, (size, 8), late)
+    params = critics.init(jax.random.key(0), jnp.zeros((1, size)), jnp.zeros((1, 8)))["params"]
+    one = params["pair_0"]
+    before = one["dense_1" if late else "dense_0"]["kernel"]
+    joined = np.concatenate([before, one["action"]["kernel"]])
+    limit = np.sqrt(3 / len(joined))  # LeCun's for so many inputs
+    for part in (before, one["action"]["kernel"]):
+        assert 0.9 * limit < np.abs(part).max() <= limit
+        np.testing.assert_allclose(np.std(part), limit / 3**0.5, rtol=0.1)
 
 
 def test_inputs_are_normalised_by_what_was_learnt_from():

@@ -65,8 +65,9 @@ class Crl:
         obs, goal = example_inputs(task)
         size = task.env.actions.size
         encoder = task.encoder(0, False)
-        critic = Representations(encoder, self.width, self.layers, self.representation)
-        policy = Policy(encoder, self.width, self.layers, size, jax.nn.swish)
+        body = (encoder, self.width, self.layers)
+        critic = Representations(*body, self.representation, self.energy == "cosine")
+        policy = Policy(*body, size, jax.nn.swish)
         action = jnp.zeros((1, size))
         return CrlLearner(
             Model.create("policy", policy, "adam_fine", keys[0], obs, goal),

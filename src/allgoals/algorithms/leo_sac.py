@@ -73,7 +73,9 @@ class LeoSac:
         encoder = task.encoder(0, False)
         encoder = OffsetEncoder(encoder, task.goals.space.spread) if self.offset else encoder
         body = (encoder, self.width, self.layers)
-        critics = AllGoalsCritics(*body, len(grid), self.late_action)
+        features = jax.eval_shape(lambda seen: encoder.apply({}, seen), seen)
+        sizes = (sum(part.shape[-1] for part in features), size)
+        critics = AllGoalsCritics(*body, len(grid), sizes, self.late_action)
         critics = Model.create("critics", critics, "adam_fine", keys[1], seen, jnp.zeros((1, size)))
         policy = AllGoalsPolicy(*body, size, len(grid))
         value = ()

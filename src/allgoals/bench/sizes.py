@@ -26,7 +26,7 @@ class ThroughputSizes:
     minibatch_size: Count = 512  # rows per gradient step
     epochs: Count = 2  # passes over each rollout
     width: Count = 256  # units of each dense layer
-    layers: Count = 4  # dense layers of the value networks
+    layers: Count = 4  # dense layers of the value networks, where actions are discrete
     conv_features: Count = 32  # features of the convolution
     batch_size: Count = 256  # where actions are continuous: rows per gradient step
     updates: Count = 8  # where actions are continuous: gradient steps per rollout

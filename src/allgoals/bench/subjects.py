@@ -75,6 +75,7 @@ def told(sizes: ThroughputSizes) -> dict[str, Algorithm]:
         "sac": Sac(**agent),
         "sac_her": Sac(**agent, relabel="final"),
         "td3": Td3(**agent),
+        "td3_her": Td3(**agent, relabel="final"),
         "crl": Crl(**agent),
     }
     return {name: _off_policy(agent, sizes) for name, agent in agents.items()}

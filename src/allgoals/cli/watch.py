@@ -1,11 +1,13 @@
 """allgoals watch: a clip of an agent reaching goals on command."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
+from allgoals.cli.output import say
 from allgoals.cli.parse import parse
 from allgoals.experiment import Count, MaybeCount
 from allgoals.validation import check_fields
@@ -32,7 +34,11 @@ def run(argv: list[str]) -> None:
 
     agent = Run(words.run).agent
     if words.goal and agent.task.goals.space:
-        agent = agent.towards(*words.goal)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            agent = agent.towards(*words.goal)
+        for one in told:
+            say(f"warning: {one.message}")
     goals = list(words.goal) or some_goals(agent.task, 6, words.seed)
     for goal in goals:
         agent.goal_index(goal)

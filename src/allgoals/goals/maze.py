@@ -13,6 +13,7 @@ from typing import Literal
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.spatial import KDTree
 
 from allgoals.envs.maze import CELL, Maze
 from allgoals.errors import UsageError, unknown
@@ -63,22 +64,20 @@ def scattered_points(maze: Maze) -> np.ndarray:
     return points[rows.ravel()].astype(np.float32)
 
 
-def worst_error(maze: Maze, grid: np.ndarray, spacing: float) -> float:
-    """How far from the grid a place lies at most where a body finds room."""
-    places = grid_points(maze, spacing / 4)
-    places = places[maze.is_free(places[:, None] + REACH * AROUND).all(axis=1)]
-    worst = 0.0
-    for some in np.array_split(places, len(places) // 1000 + 1):
-        window = max(2 * spacing, CELL / 2)
-        inside = (grid >= some.min(axis=0) - window) & (grid <= some.max(axis=0) + window)
-        near = grid[inside.all(axis=1)]
-        worst = max(worst, np.linalg.norm(some[:, None] - near, axis=-1).min(axis=1).max())
-    return float(worst)
+def off_grid(points: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """From the nearest point of the grid to each point. [M, 2]"""
+    return points - grid[nearest(points, grid)]
 
 
 def nearest(points: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Which point of the grid lies nearest to each point. [M]"""
-    return np.linalg.norm(points[:, None] - grid, axis=-1).argmin(axis=1)
+    return KDTree(grid).query(points)[1]
+
+
+def roomy_places(maze: Maze, spacing: float) -> np.ndarray:
+    """Places all over free space where a body finds room, close together. [P, 2]"""
+    places = grid_points(maze, min(spacing / 4, 0.125))
+    return places[maze.is_free(places[:, None] + REACH * AROUND).all(axis=1)]
 
 
 def outcome(reward: str, reach: float, point: Array, goal: Array) -> GoalOutcome:
@@ -93,16 +92,15 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
     at_cells = options.commanded == "cells"
     points = maze.goals if at_cells else scattered_points(maze)
     grid = grid_points(maze, options.spacing, clearance)
-    close = nearest(points, grid)
-    offsets = np.abs(points - grid[close]).max(axis=0)
-    errors = np.linalg.norm(points - grid[close], axis=1)
-    error = errors.max() if at_cells else worst_error(maze, grid, options.spacing)
+    off = off_grid(roomy_places(maze, options.spacing), grid)
+    farthest = np.abs(np.concatenate([off, off_grid(points, grid)])).max(axis=0)
     space = GoalSpace(
         lambda obs: obs[..., :2], partial(outcome, options.reward, REACH), points, grid,
         grid_outcome=partial(outcome, options.reward, options.grid_reach),
-        nearest=close,
-        spread=tuple(np.maximum(offsets, options.spacing / 2).tolist()),
-        snap_error=float(error),
+        grid_reach=options.grid_reach,
+        nearest=nearest(points, grid),
+        spread=tuple(np.maximum(farthest, options.spacing / 2).tolist()),
+        snap_error=_worst(off_grid(points, grid) if at_cells else off),
     )  # fmt: skip
     names = tuple(
         f"cell/{i:.0f}-{j:.0f}" if at_cells else f"point/{x:.2f}-{y:.2f}"
@@ -110,6 +108,10 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
     )
     bounded = options.reward == "sparse" and options.ends
     return _goal_set(names, space, bounded, options.ends)
+
+
+def _worst(offsets: np.ndarray) -> float:
+    return float(np.linalg.norm(offsets, axis=1).max())
 
 
 def _goal_set(names: tuple[str, ...], space: GoalSpace, bounded: bool, ends: bool) -> GoalSet:
@@ -124,7 +126,10 @@ def _goal_set(names: tuple[str, ...], space: GoalSpace, bounded: bool, ends: boo
 def goals_at(goals: GoalSet, maze: Maze, names: Sequence[str]) -> GoalSet:
     """Goals by name: of a set, or anywhere in free space as point/X-Y, in metres."""
     points = np.array([_point(goals, maze, name) for name in names], np.float32)
-    space = goals.space._replace(points=points, nearest=nearest(points, goals.space.grid))
+    grid = goals.space.grid
+    space = goals.space._replace(
+        points=points, nearest=nearest(points, grid), snap_error=_worst(off_grid(points, grid))
+    )
     return _goal_set(tuple(names), space, goals.bounded, goals.ends)
 
 
@@ -140,15 +145,13 @@ def _point(goals: GoalSet, maze: Maze, name: str) -> Array:
     return point
 
 
-def snap_warning(goals: GoalSpace, options: MazeGoals, flag: str) -> str:
+def snap_warning(space: GoalSpace, flag: str) -> str:
     """What to know where standing at the nearest point of the grid may miss a goal, or nothing."""
-    error = goals.snap_error
-    if error + options.grid_reach <= REACH + 1e-6:
+    if space.snap_error + space.grid_reach <= REACH + 1e-6:
         return ""
-    spacing = f"one that divides {CELL:g}, " if options.commanded == "cells" else ""
     return (
-        f"goals of the grid lie up to {error:.2f} from the commanded ones and are reached within"
-        f" {options.grid_reach:g}, a goal is reached within {REACH:g}: success can be missed."
-        f" Choose another --goals.maze.spacing: {spacing}a finer one with a smaller"
-        f" --goals.maze.grid-reach, or {flag}"
+        f"goals of the grid lie up to {space.snap_error:.2f} from the commanded ones and are"
+        f" reached within {space.grid_reach:g}, a goal is reached within {REACH:g}: success can be"
+        f" missed. Train with another --goals.maze.spacing: one that divides {CELL:g} where cells"
+        f" are commanded, a finer one with a smaller --goals.maze.grid-reach; or with {flag}"
     )

@@ -15,9 +15,10 @@ Loss = Literal["forward", "backward", "symmetric", "binary"]
 
 
 def energy(kind: Energy, phi: Array, psi: Array) -> Array:
-    """How well they fit: [..., D] twice, broadcast -> [...]."""
-    if kind == "cosine":
-        phi, psi = (x / jnp.sqrt(jnp.square(x).sum(-1, keepdims=True) + 1e-6) for x in (phi, psi))
+    """How well they fit: [..., D] twice, broadcast -> [...].
+
+    For "cosine" representations come with their length: 1 for psi, and for phi how much it counts.
+    """
     if kind in ("dot", "cosine"):
         return (phi * psi).sum(axis=-1)
     squared = jnp.square(phi - psi).sum(axis=-1)

@@ -3,19 +3,33 @@
 Critics come in pairs, of which the smaller answer counts.
 """
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import flax.linen as nn
+import jax
 import jax.numpy as jnp
 
 from allgoals.types import Array, Obs, PyTree
 
 CRITICS = 2
 LEAST_DEVIATION = 1e-3
+MOST_FACTOR = 100.0
 
 
-def _dense(width: int, bias: bool = True) -> nn.Dense:
-    return nn.Dense(width, use_bias=bias, kernel_init=nn.initializers.lecun_uniform())
+def _dense(width: int) -> nn.Dense:
+    return nn.Dense(width, kernel_init=nn.initializers.lecun_uniform())
+
+
+def _part(width: int, inputs: int, bias: bool = True) -> nn.Dense:
+    """A part of a dense layer: it begins as the columns of one that has so many inputs in all."""
+    most = math.sqrt(3 / inputs)
+
+    def init(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+        return jax.random.uniform(key, shape, dtype, -most, most)
+
+    return nn.Dense(width, use_bias=bias, kernel_init=init)
 
 
 class Mlp(nn.Module):
@@ -118,11 +132,19 @@ class OneAllGoalsCritic(nn.Module):
     width: int
     layers: int
     num_goals: int
+    sizes: tuple[int, int]  # numbers of what is seen, and of an action
     late: bool = False
 
     def setup(self):
-        self.dense = [_dense(self.width) for _ in range(self.layers)]
-        self.action = _dense(self.width, bias=False)
+        seen, action = self.sizes
+        inputs = action + (self.width if self._entry else seen)
+        before, after = self._entry, self.layers - self._entry - 1
+        self.dense = [
+            *(_dense(self.width) for _ in range(before)),
+            _part(self.width, inputs),
+            *(_dense(self.width) for _ in range(after)),
+        ]
+        self.action = _part(self.width, inputs, bias=False)
         init = nn.initializers.lecun_uniform()
         self.kernel = self.param("kernel", init, (self.width, self.num_goals))
         self.bias = self.param("bias", nn.initializers.zeros, (self.num_goals,))
@@ -161,10 +183,11 @@ class AllGoalsCritics(nn.Module):
     width: int
     layers: int
     num_goals: int
+    sizes: tuple[int, int]
     late: bool = False
 
     def setup(self):
-        fields = (self.encoder, self.width, self.layers, self.num_goals, self.late)
+        fields = (self.encoder, self.width, self.layers, self.num_goals, self.sizes, self.late)
         self.pair = [OneAllGoalsCritic(*fields) for _ in range(CRITICS)]
 
     def __call__(self, obs: Obs, action: Array) -> Array:  # [2, B, G]
@@ -195,13 +218,21 @@ class Representations(nn.Module):
     width: int
     layers: int
     size: int
+    directions: bool = False  # of length 1, phi times a factor that is learnt
 
     @nn.compact
     def __call__(self, obs: Obs, action: Array, goal: PyTree) -> tuple[Array, Array]:
         seen, wanted = self.encoder(obs, goal)
         phi = _dense(self.size)(Mlp(self.width, self.layers, nn.swish)(seen, action))
         psi = _dense(self.size)(Mlp(self.width, self.layers, nn.swish)(wanted))
-        return phi, psi
+        if not self.directions:
+            return phi, psi
+        factor = jnp.exp(self.param("log_factor", nn.initializers.constant(math.log(10.0)), ()))
+        return jnp.minimum(factor, MOST_FACTOR) * _direction(phi), _direction(psi)
+
+
+def _direction(x: Array) -> Array:
+    return x / jnp.sqrt(jnp.square(x).sum(axis=-1, keepdims=True) + 1e-6)
 
 
 class AllGoalsValue(nn.Module):

@@ -1,5 +1,6 @@
 """A trained agent: acts towards goals, and can be evaluated."""
 
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from allgoals.goals.maze import goals_at
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.setup import build_checkpoints, build_trainer
 from allgoals.types import Array, Key, Obs, PyTree, Task
-from allgoals.validation import build_task
+from allgoals.validation import build_task, missed_goals
 
 
 def greedy(task: Task) -> Callable:
@@ -77,7 +78,10 @@ class Agent:
         if self.task.goals.space is None:
             raise UsageError(f"the goals of {self.task.name} are those it was trained with")
         chosen = goals_at(self.task.goals, self.task.env.maze, goals)
-        return Agent(self.task._replace(goals=chosen), *self.mind)
+        task = self.task._replace(goals=chosen)
+        for text in missed_goals(self.mind[0], task):
+            warnings.warn(text, stacklevel=2)
+        return Agent(task, *self.mind)
 
     def goal_index(self, goal: str | int) -> int:
         names = self.task.goals.names
