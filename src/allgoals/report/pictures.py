@@ -80,15 +80,15 @@ class Curves:
 
     def _random(self, cases: Sequence[Trained], goal: str) -> Iterator[Row]:
         """A level line in every panel, from the beginning to the end."""
-        ends: dict[str, dict[int, float]] = {}
+        lines: dict[str, tuple[int, float]] = {}  # where each ends, and how high it is
         for case in cases:
             panel, _ = self._place(case, goal, "agent")
-            steps = max(scores(case.runs, goal), default=0)
-            if steps and not math.isnan(case.chance(goal)):
-                ends.setdefault(panel, {}).update({0: case.chance(goal), steps: case.chance(goal)})
-        for panel, line in ends.items():
-            for steps in (0, max(line)):
-                yield {"panel": panel, "label": RANDOM, "steps": steps, **known(line[steps])}
+            end, chance = max(scores(case.runs, goal), default=0), case.chance(goal)
+            if end and not math.isnan(chance):
+                lines[panel] = max(lines.get(panel, (0, chance)), (end, chance))
+        for panel, (end, chance) in lines.items():
+            for steps in (0, end):
+                yield {"panel": panel, "label": RANDOM, "steps": steps, **known(chance)}
 
     def _place(self, case: Trained, goal: str, component: str) -> tuple[str, str]:
         """In which panel a line is drawn, and what it is called."""
