@@ -229,4 +229,4 @@ def test_our_numbers_stand_beside_the_papers(tmp_path):
     for name, level in zip(names, ("always", "sometimes", "never"), strict=True):
         assert re.search(rf'<td>{name}</td><td class="n {level}"', text)
     goals = goal_table([load_run(run) for run in runs])
-    assert [row["paper"] for row in goals] == 2 * [paper[name] for name in names]
+    assert [row["paper_dual_leo_pqn"] for row in goals] == 2 * [paper[name] for name in names]

@@ -180,6 +180,7 @@ def test_sweeps_try_what_their_index_says(out, name):
         run = Path(row["run"])
         summary = json.loads((run / "summary.json").read_text())
         assert float(row["success"]) == pytest.approx(summary["evaluation"]["agent"])
+        assert float(row["seconds"]) == summary["seconds"] and "reproduce" in row["command"]
         for key, value in parameters(study.space, i).items():
             assert row[key] == str(value)
             config = json.loads((run / "config.json").read_text())["experiment"]

@@ -123,7 +123,8 @@ def goal_table(runs: Sequence[Run]) -> list[Row]:
         {
             "task": run.config["task"], "algorithm": run.config["name"], "run": str(run.path),
             "seed": run.seed, "steps": run.last.steps, "component": component, "goal": goal,
-            "success": float(rate), "paper": papers[run.config["task"]].get(goal, math.nan),
+            "success": float(rate),
+            "paper_dual_leo_pqn": papers[run.config["task"]].get(goal, math.nan),
         }
         for run in runs if run.last and run.goals
         for component, rates in run.last.success.items()

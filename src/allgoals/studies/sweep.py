@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,11 +101,15 @@ class Sweep:
         ]  # fmt: skip
 
     def _row(self, one: Finished, desk: Desk) -> Row:
-        return {
-            "trial": one.index, "success": one.value,
-            **{name: str(value) for name, value in one.parameters.items()},
-            "run": str(self._path(desk, one.index)),
-        }  # fmt: skip
+        path = self._path(desk, one.index)
+        row = {"trial": one.index, "success": one.value}
+        row |= {name: str(value) for name, value in one.parameters.items()}
+        row |= {"run": str(path), "seconds": math.nan, "machine": "", "command": ""}
+        if not (path / "config.json").exists():  # it was trained on another machine
+            return row
+        run = load_run(path)
+        row["seconds"] = run.seconds
+        return row | {"machine": run.starts[-1].platform, "command": run.starts[-1].command}
 
     def _trials(self, desk: Desk) -> Trials:
         url = desk.storage or f"sqlite:///{desk.folder(self.name) / 'trials.db'}"
