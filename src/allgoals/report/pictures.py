@@ -297,7 +297,9 @@ def draw_lines(
     figure.supxlabel(x_label, fontsize=9)
     figure.supylabel(y_label, fontsize=9)
     handles, names = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+    longest = max(map(len, names), default=1) + 6  # letters, with the piece of line before them
+    columns = max(1, min(4, int(11 * figure.get_figwidth() / longest)))
+    figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)
     return figure
 
 
