@@ -101,6 +101,14 @@ def test_the_papers_numbers_are_of_our_goals(task):
     assert all(0 <= rate <= 1 for rate in numbers.values())
 
 
+@pytest.mark.parametrize("budget", ["laptop", "paper"])
+def test_the_goal_that_is_asked_for_is_the_one_shown(budget):
+    """Also where the study would choose another by itself."""
+    study = STUDIES["components"].of_goal("inventory/coal_1")
+    assert study.pictures(budget)[0].goals == ("inventory/coal_1",)
+    assert "inventory/coal_1" in study.claims(budget)[0].text
+
+
 def test_goals_that_pictures_and_claims_name_exist():
     for study, budget in product(RUNS, BUDGETS):
         tasks = {case.experiment.task: case.experiment for case in study.cases(budget)}

@@ -11,7 +11,9 @@ from allgoals.studies.types import Budget, Case, Declared
 NAME = "dual_leo_pqn"
 DUAL = LABELS[NAME]
 PARTS = ("leo", "uvfa", "agent")
-GOAL = "inventory/coal_1"
+GOALS: dict[Budget, str] = {  # the paper's, and what stands for it where nobody finds coal
+    "smoke": "position/4-4", "laptop": CHAIN, "paper": "inventory/coal_1",
+}  # fmt: skip
 EARLY = 50_000_000  # steps, where the paper looks at all goals of Craftax-Classic
 
 
@@ -20,11 +22,11 @@ def cases(budget: Budget) -> list[Case]:
     return [Case(DUAL, craftax(budget, task, NAME)) for task in CRAFTAX[budget]]
 
 
-def declared(goal: str) -> Declared:
-    """The study of a goal."""
+def declared(goal: str | None = None) -> Declared:
+    """The study of a goal, or of each budget's own."""
 
     def pictures(budget: Budget) -> tuple:
-        name = _known(goal, budget)
+        name = goal or GOALS[budget]
         classic = CRAFTAX[budget][0]
         at = EARLY if budget == "paper" else None
         return (
@@ -34,7 +36,7 @@ def declared(goal: str) -> Declared:
         )
 
     def claims(budget: Budget) -> list[Claim]:
-        name, task = _known(goal, budget), CRAFTAX[budget][-1]
+        name, task = goal or GOALS[budget], CRAFTAX[budget][-1]
         leo, uvfa = Side(DUAL, component="leo"), Side(DUAL, component="uvfa")
         early = [replace(side, through=0.25) for side in (leo, uvfa)]
         classic = CRAFTAX[budget][0]
@@ -52,19 +54,11 @@ def declared(goal: str) -> Declared:
     return Declared(cases, pictures, claims)
 
 
-# What stands for it where there is no coal, or nobody finds any yet.
-SMALLER: dict[Budget, str] = {"smoke": "position/4-4", "laptop": CHAIN, "paper": GOAL}
-
-
-def _known(goal: str, budget: Budget) -> str:
-    return SMALLER[budget] if goal == GOAL else goal
-
-
 COMPONENTS = RunStudy(
     name="components",
     paper="the figure of Dual LEO's components, and their appendix",
     about="Dual LEO (PQN) acting by LEO, by the network told its goal (uvfa), and by the mix"
     " (agent): over time for one goal (--goal), and for every goal.",
-    declared=declared(GOAL),
+    declared=declared(),
     of_goal=declared,
 )
