@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from allgoals.report.claims import Above, Alike, Among, Best, Judgement, Side, Wider
+from allgoals.report.drawing import RANDOM
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
-    RANDOM,
     Bars,
     Curves,
     Improvements,

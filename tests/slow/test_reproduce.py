@@ -14,7 +14,8 @@ from statistics import fmean, stdev
 import pytest
 
 from allgoals.experiments import STUDIES
-from allgoals.report.pictures import RANDOM, Bars, Curves, OverParameter, Ranking
+from allgoals.report.drawing import RANDOM
+from allgoals.report.pictures import Bars, Curves, OverParameter, Ranking
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep
 from allgoals.studies.trials import parameters

@@ -12,8 +12,8 @@ from allgoals.bench import throughput
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.errors import UsageError
 from allgoals.report.claims import Judgement, above
+from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS
-from allgoals.report.pictures import one_figure
 from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.cache import enable_compile_cache

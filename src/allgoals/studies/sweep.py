@@ -16,9 +16,9 @@ from matplotlib.ticker import MaxNLocator
 
 from allgoals.errors import UsageError
 from allgoals.experiment import Experiment, to_dict
+from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS, LOOK
 from allgoals.report.load import load_run
-from allgoals.report.pictures import one_figure
 from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Shown, write_findings
 from allgoals.runs.directory import RunDirectory
