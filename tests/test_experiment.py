@@ -109,6 +109,11 @@ def test_an_older_run_lacks_newer_fields():
     assert "last_episodes" not in data["evaluation"] and from_dict(data) == experiment
     more = replace(experiment, evaluation=replace(experiment.evaluation, last_episodes=3))
     assert from_dict(to_dict(more)) == more
+    assert "all_actions_in" not in data["algorithm"]
+    rounded = replace(experiment.algorithm, all_actions_in="bfloat16")
+    more = replace(experiment, algorithm=rounded)
+    assert to_dict(more)["algorithm"]["all_actions_in"] == "bfloat16"
+    assert from_dict(to_dict(more)) == more
     del data["evaluation"]["episodes"]
     with pytest.raises(UsageError, match="missing fields: episodes$"):
         from_dict(data)

@@ -33,6 +33,10 @@ PAPER = {  # "Appendix: CraftaxGC hyperparameters", the best value of each sweep
         minibatch_size=2048, learning_rate=1e-4,
     ),
 }  # fmt: skip
+PARTS = {  # what they hold
+    "dual_leo_pqn": dict(pqn=PAPER["pqn"], leo=dict(gamma=0.995, epochs=1, minibatch_size=256)),
+    "dual_leo_ppo": dict(ppo=PAPER["ppo"], leo=dict(gamma=0.995, epochs=1, minibatch_size=512)),
+}
 NUM_STEPS = {"ppo": 64, "pqn": 2, "leo": 32, "dual_leo_pqn": 2, "dual_leo_ppo": 64, "pqn_her": 2}
 
 
@@ -41,6 +45,10 @@ NUM_STEPS = {"ppo": 64, "pqn": 2, "leo": 32, "dual_leo_pqn": 2, "dual_leo_ppo": 
 def test_paper_presets_hold_the_papers_values(task, name):
     experiment = preset(f"{task}/{name}/paper")
     assert replace(experiment.algorithm, **PAPER[name]) == experiment.algorithm
+    for part, values in PARTS.get(name, {}).items():
+        inner = getattr(experiment.algorithm, part)
+        values = PAPER["leo"] | values if part == "leo" else values
+        assert replace(inner, **values) == inner, part
     assert experiment.num_steps == NUM_STEPS[name]
     assert (experiment.num_envs, experiment.steps) == (1024, 10**9)
     assert (experiment.evaluation.episodes, experiment.evaluation.max_steps) == (16, 512)

@@ -117,7 +117,7 @@ CHOICES = (
 CLASSES = {cls.__name__: cls for cls in CHOICES}
 
 
-NEWER = {"last_episodes"}  # fields that older runs lack: None, by default, is how it was then
+NEWER = {"last_episodes": None, "all_actions_in": "float32"}  # what older runs lack: how it was
 
 
 def to_dict(config: Any) -> Any:
@@ -125,7 +125,7 @@ def to_dict(config: Any) -> Any:
     if not dataclasses.is_dataclass(config):
         return list(config) if isinstance(config, tuple) else config
     fields = {f.name: to_dict(getattr(config, f.name)) for f in dataclasses.fields(config)}
-    fields = {k: v for k, v in fields.items() if k not in NEWER or v is not None}
+    fields = {k: v for k, v in fields.items() if k not in NEWER or v != NEWER[k]}
     name = type(config).__name__
     return {"class": name, **fields} if name in CLASSES else fields
 
@@ -143,7 +143,7 @@ def _build(cls: type, data: Any, where: str) -> Any:
         raise UsageError(f"{where}: expected an object, found {type(data).__name__}")
     fields = {f.name for f in dataclasses.fields(cls)}
     given = {key: value for key, value in data.items() if key != "class"}
-    if wrong := sorted((set(given) ^ fields) - (NEWER - set(given))):
+    if wrong := sorted((set(given) ^ fields) - (NEWER.keys() - set(given))):
         raise UsageError(f"{where}: unknown or missing fields: {', '.join(wrong)}")
     values = {}
     for name, value in given.items():

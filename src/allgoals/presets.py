@@ -46,6 +46,10 @@ def _gridworld_laptop(task: str, name: str) -> Experiment:
 
 
 LAPTOP_STEPS = {"craftax-classic": 3_000_000, "craftax": 1_000_000}
+LAPTOP_EVALUATION = {  # so that judging takes less time than training
+    "craftax-classic": EvaluationOptions(times=8, episodes=2, max_steps=512, num_envs=272),
+    "craftax": EvaluationOptions(times=3, episodes=1, max_steps=512, num_envs=256),
+}
 FEWER = {"naive_all_goals": 30}  # it learns from every step once per goal, so it gets fewer steps
 MORE_ROWS = {  # relabelling multiplies the rows of a rollout
     "pqn_her": dict(minibatch_size=384),
@@ -68,7 +72,7 @@ def _craftax_laptop(task: str, name: str) -> Experiment:
         task, name, TASKS[task][0](), resized(name, q, ppo),
         steps=LAPTOP_STEPS[task] // FEWER.get(name, 1),
         num_envs=num_envs, num_steps=num_steps,
-        evaluation=EvaluationOptions(times=8, episodes=2, max_steps=512, num_envs=272),
+        evaluation=LAPTOP_EVALUATION[task],
         log_every=10, checkpoint_every=100,
     )  # fmt: skip
 

@@ -2,6 +2,10 @@
 
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+
 from allgoals.algorithms import CONTINUOUS, LeoSac, OffPolicy
 from allgoals.envs.point_maze import PointUMaze
 from allgoals.goals.maze import MazeGoals
@@ -32,3 +36,15 @@ def small(name: str, replay_size: int = 48, warm_up: int = 16, **changes) -> Off
 def small_task(**goals) -> Task:
     """Episodes of 5 steps; 7 goals on the grid."""
     return make_task("point-u-maze", PointUMaze(max_steps=5), maze=MazeGoals(spacing=4.0, **goals))
+
+
+def check_gradients(after, expected):
+    """To 1e-5 of the largest entry, which is far from nothing.
+
+    Adam's first moment after one step is a tenth of the gradient.
+    """
+    found = jax.tree.map(lambda moment: 10 * moment, after.opt_state.mu)
+    size = max(float(jnp.abs(x).max()) for x in jax.tree.leaves(expected))
+    assert size > 1e-3
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5 * size)

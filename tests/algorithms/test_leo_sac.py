@@ -38,6 +38,10 @@ def test_every_goal_of_the_grid_judges_every_row(memory, ends, told, reward):
     offset = np.asarray(batch.seen[1]) if told else np.zeros((ROWS, 2))
     assert (np.abs(offset) <= np.array(task.goals.space.spread)).all()
     assert not told or offset.std() > 0.5
+    np.testing.assert_array_equal(batch.action, steps.action)
+    for found, expected in ((batch.seen, steps.obs), (batch.next_seen, steps.next_obs)):
+        np.testing.assert_array_equal(found[0] if told else found, expected)
+        assert not told or (found[1] == offset).all()  # the same for both
     reached_any = 0
     for b in range(ROWS):
         for g in range(len(grid)):

@@ -17,7 +17,7 @@ from allgoals.learning.replay import Ring, Steps
 from allgoals.runs.checkpoint import digest
 from allgoals.training import Trainer
 from allgoals.types import GoalOutcome, Transition
-from tests.algorithms.control import NAMES, small, small_task
+from tests.algorithms.control import NAMES, check_gradients, small, small_task
 
 ENVS, STEPS = 4, 3
 
@@ -114,7 +114,10 @@ def test_actions_are_random_until_the_warm_up_is_over():
 
 
 def walked(random: np.random.Generator, steps: int, envs: int) -> Transition:
-    """Environment n walks along x = 4 n; episodes end by falling, by time, or go on."""
+    """Environment n walks along x = 4 n; episodes end by falling, by time, or go on.
+
+    Every row has an action of its own, and a last observation that no other row begins with.
+    """
     time = np.arange(steps)[:, None] * np.ones((1, envs), int)
     here = np.stack([4.0 * np.ones((steps, 1)) * np.arange(envs), 0.3 * time], axis=-1)
     there = here + [0.0, 0.3]
@@ -122,9 +125,9 @@ def walked(random: np.random.Generator, steps: int, envs: int) -> Transition:
     kind = random.choice(3, (steps, envs), p=[0.8, 0.1, 0.1])
     return Transition(
         obs=jnp.asarray(np.concatenate([here, rest], -1), jnp.float32),
-        action=jnp.zeros((steps, envs, 2)),
+        action=jnp.asarray(random.uniform(-1, 1, (steps, envs, 2)), jnp.float32),
         goal=jnp.asarray(random.integers(0, 6, (steps, envs))),
-        next_obs=jnp.asarray(np.concatenate([there, rest], -1), jnp.float32),
+        next_obs=jnp.asarray(np.concatenate([there, rest + 0.5], -1), jnp.float32),
         outcome=GoalOutcome(jnp.zeros((steps, envs, 6)), jnp.zeros((steps, envs, 6), bool)),
         terminated=jnp.asarray(kind == 1),
         truncated=jnp.asarray(kind == 2),
@@ -162,6 +165,8 @@ def test_batches_equal_a_plain_loop(relabel, ends, reward):
         last = t
         while last < 29 and not (host.terminated[last, n] or host.truncated[last, n]):
             last += 1
+        np.testing.assert_array_equal(batch.action[b], host.action[t, n])
+        np.testing.assert_array_equal(batch.next_obs[b], host.next_obs[t, n])
         own = points[host.goal[t, n]]
         seen = host.next_obs[t : last + 1, n, :2]
         goal = batch.goal[b]
@@ -252,6 +257,45 @@ def test_td3_targets_equal_the_equation(td3):
     np.testing.assert_allclose(target, expected, atol=1e-5)
 
 
+def test_the_policy_of_td3_climbs_the_first_critic(td3):
+    task, agent, learner, memory = td3
+    key = jax.random.key(3)
+    after, _ = jax.jit(partial(agent.step, task))(learner, memory, key)
+    batch = draw(task, memory, jax.random.split(key)[0], batch_size=8, relabel="none", share=0.0)
+
+    @jax.grad
+    def of_policy(params):
+        action = jnp.tanh(learner.policy.replace(params=params)(batch.obs, batch.goal)[0])
+        return -after.critics(batch.obs, action, batch.goal)[0].mean()
+
+    check_gradients(after.policy, of_policy(learner.policy.params))
+
+
+@pytest.mark.parametrize("name", ["sac_her", "td3_her"])
+def test_hindsight_is_what_the_networks_learn_from(name):
+    """With a share of 1 the critics' step is that of a batch whose goals are all final ones."""
+    task, agent = small_task(), small(name, hindsight=1.0).agent
+    memory = remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
+    learner = agent.init(task, jax.random.key(0))
+    key = jax.random.key(3)
+    after, _ = jax.jit(partial(agent.step, task))(learner, memory, key)
+    key_batch, key_learn = jax.random.split(key)
+    batch = draw(task, memory, key_batch, batch_size=8, relabel="final", share=1.0)
+    if name == "sac_her":
+        target = agent.targets(
+            learner, batch, learner.temperature(), jax.random.split(key_learn)[0]
+        )
+    else:
+        target = agent.targets(learner, batch, key_learn)
+
+    @jax.grad
+    def of_critics(params):
+        q = learner.critics.replace(params=params)(batch.obs, batch.action, batch.goal)
+        return 0.5 * jnp.mean(jnp.square(q - target))
+
+    check_gradients(after.critics, of_critics(learner.critics.params))
+
+
 def test_td3_moves_policy_and_slow_copies_at_every_second_step_only(td3):
     task, agent, learner, memory = td3
     step = jax.jit(partial(agent.step, task))
@@ -279,6 +323,7 @@ def test_futures_of_contrastive_rl_are_of_the_own_episode():
     t = np.round(futures.obs[:, 1] / 0.3).astype(int)
     ahead = np.round((futures.goal[:, 1] - futures.obs[:, 1]) / 0.3).astype(int) - 1
     np.testing.assert_allclose(futures.goal[:, 0], futures.obs[:, 0])
+    np.testing.assert_array_equal(futures.action, np.asarray(rollout.action)[t, n])
     for env in range(3):
         for row in range(30):
             last = row

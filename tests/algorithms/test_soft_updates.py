@@ -15,7 +15,7 @@ from allgoals.algorithms.all_goals import through_all
 from allgoals.algorithms.off_policy import draw
 from allgoals.learning import squashed
 from allgoals.learning.contrastive import contrastive_loss
-from tests.algorithms.control import small, small_task
+from tests.algorithms.control import check_gradients, small, small_task
 from tests.algorithms.test_off_policy import remembered, walked
 
 ROWS, TAU = 24, 0.25
@@ -26,18 +26,19 @@ def memory():
     return remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
 
 
-def check_gradients(after, expected):
-    """To 1e-5 of the largest entry, which is far from nothing."""
-    found = jax.tree.map(lambda moment: 10 * moment, after.opt_state.mu)
-    size = max(float(jnp.abs(x).max()) for x in jax.tree.leaves(expected))
-    assert size > 1e-3
-    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-5 * size)
-
-
 def check_slow_copy(before, after, fast):
     expected = jax.tree.map(lambda s, f: (1 - TAU) * s + TAU * f, before, fast)
     jax.tree.map(partial(np.testing.assert_allclose, atol=1e-6), after, expected)
+
+
+def entropy(learner, batch, key):
+    return -squashed.sample(key, *learner.policy(batch.obs, batch.goal))[1].mean()
+
+
+def check_temperature(before, after, spare):
+    """Of alpha times the entropy to spare, by log alpha."""
+    assert abs(spare) > 0.1
+    check_gradients(after.temperature, {"log": before.temperature() * spare})
 
 
 MODES = {
@@ -103,8 +104,7 @@ def test_a_step_of_leo_sac_is_the_naive_one(memory, mode):
         check_gradients(after.policy, of_policy)
         check_slow_copy(learner.target, after.target, after.critics.params)
         spare = entropy - agent.entropy_per_action * 2
-        assert abs(spare) > 0.1
-        assert (after.temperature() < 0.3) == (spare > 0)
+        check_temperature(learner, after, spare)
 
 
 def test_an_advantage_step_follows_its_equations(memory):
@@ -180,8 +180,9 @@ def test_a_step_of_sac_follows_its_equations(memory):
     check_gradients(after.critics, of_critics(learner.critics.params))
     check_gradients(after.policy, of_policy(learner.policy.params))
     for wanted in (-3.0, 3.0):  # less entropy than there is, and more
-        alpha = step(replace(agent, entropy_per_action=wanted)).temperature()
-        assert (alpha < 0.3) == (wanted < 0)
+        after = step(replace(agent, entropy_per_action=wanted))
+        check_temperature(learner, after, entropy(learner, batch, key_now) - 2 * wanted)
+        assert (after.temperature() < 0.3) == (wanted < 0)
 
 
 def test_a_step_of_contrastive_rl_follows_its_equations(memory):
@@ -208,3 +209,45 @@ def test_a_step_of_contrastive_rl_follows_its_equations(memory):
 
     check_gradients(after.critic, of_critic(learner.critic.params))
     check_gradients(after.policy, of_policy(learner.policy.params))
+    spare = entropy(learner, batch, key_now) - agent.entropy_per_action * 2
+    check_temperature(learner, after, spare)
+
+
+def test_a_step_of_dual_leo_sac_seeks_the_mix_of_its_critics(memory):
+    """LEO's part takes its own step; the critics told their goal learn as in SAC."""
+    task, agent = small_task(), small("dual_leo_sac", weight=0.25).agent
+    learner = jax.jit(partial(agent.init, task))(jax.random.key(0))
+    key = jax.random.key(2)
+    after, _ = jax.jit(partial(agent.step, task))(learner, memory, key)
+    key_leo, key_batch, key_sac = jax.random.split(key, 3)
+    batch = agent.sac.draw(task, memory, key_batch)
+    _, key_now = jax.random.split(key_sac)
+    alpha, uvfa = learner.uvfa.temperature(), learner.uvfa
+    grid = task.goals.space.grid
+    heads = np.linalg.norm(np.asarray(batch.goal)[:, None] - grid, axis=-1).argmin(axis=1)
+
+    @jax.grad
+    def of_policy(params):
+        policy = uvfa.policy.replace(params=params)
+        action, log_pi = squashed.sample(key_now, *policy(batch.obs, batch.goal))
+        q_uvfa = jnp.minimum(*uvfa.critics(batch.obs, action, batch.goal))
+        q_leo = jnp.minimum(*learner.leo.critics(batch.obs, action))[jnp.arange(len(heads)), heads]
+        return jnp.mean(alpha * log_pi - (0.25 * q_leo + 0.75 * q_uvfa))
+
+    check_gradients(after.uvfa.policy, of_policy(uvfa.policy.params))
+    leo, _ = jax.jit(partial(agent.leo.step, task))(learner.leo, memory, key_leo)
+    same = partial(np.testing.assert_allclose, atol=1e-6)
+    jax.tree.map(same, after.leo.critics.params, leo.critics.params)
+    jax.tree.map(same, after.leo.policy.params, leo.policy.params)
+
+
+def test_a_step_looks_at_as_many_goals_as_it_is_told(memory):
+    """Heads that were not drawn have no gradient."""
+    task = small_task()
+    for some, looked_at in ((0, 7), (3, 3)):
+        agent = small("leo_sac", goals_per_update=some).agent
+        learner = jax.jit(partial(agent.init, task))(jax.random.key(0))
+        after, _ = jax.jit(partial(agent.step, task))(learner, memory, jax.random.key(1))
+        moments = [m for m in jax.tree.leaves(after.critics.opt_state.mu) if m.shape[-1] == 7]
+        moved = sum(np.abs(np.asarray(m)).reshape(-1, 7).sum(axis=0) for m in moments)
+        assert moments and (moved > 0).sum() == looked_at

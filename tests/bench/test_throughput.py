@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from allgoals.bench import throughput
 from allgoals.bench.goals import Timing, extrapolate
 from allgoals.bench.goals import draw as draw_goals
 from allgoals.bench.goals import measure as measure_goals
 from allgoals.bench.goals import table as goals_table
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.bench.subjects import names, subject
-from allgoals.bench.throughput import Spread, draw, measure, table
+from allgoals.bench.throughput import Spread, Subject, _result, draw, measure, table
 from allgoals.tasks import make_task
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
@@ -28,13 +29,30 @@ def test_every_algorithm_of_the_paper_can_be_measured():
     ]  # fmt: skip
 
 
+def test_leo_can_be_measured_with_rounded_bootstraps():
+    for name in ("leo", "dual_leo_pqn", "dual_leo_ppo"):
+        _, algorithm = subject("gridworld", name, replace(SMALL, all_actions_in="bfloat16"))
+        assert getattr(algorithm, "leo", algorithm).all_actions_in == "bfloat16"
+
+
+MODES = {  # goals per update, late action, update of the policy
+    "leo_sac": (0, False, "resample"),
+    "leo_sac_some": (16, False, "resample"),
+    "leo_sac_late": (0, True, "resample"),
+    "leo_sac_advantage": (0, False, "advantage"),
+}
+
+
 def test_leo_for_sac_can_be_measured_in_every_mode_at_every_size_of_grid():
     listed = names("point-u-maze", SMALL)
     for goals in (25, 112, 416):
-        for mode in ("leo_sac", "leo_sac_some", "leo_sac_late", "leo_sac_advantage"):
+        for mode in MODES:
             assert f"{mode}-{goals}" in listed
-            task, _ = subject("point-u-maze", f"{mode}-{goals}", SMALL)
+            task, algorithm = subject("point-u-maze", f"{mode}-{goals}", SMALL)
             assert len(task.goals.space.grid) == goals
+            agent = algorithm.agent
+            found = (agent.goals_per_update, agent.late_action, agent.policy_update)
+            assert found == MODES[mode]
 
 
 @pytest.mark.slow
@@ -68,6 +86,31 @@ def test_results_are_plain_data_and_a_table_and_a_picture(results, tmp_path):
     assert table(results).count("gridworld") == len(results) + 1
     draw(results, tmp_path / "speed.png")
     assert (tmp_path / "speed.png").stat().st_size > 1000
+
+
+def test_a_round_in_which_the_machine_changed_its_speed_is_measured_again(monkeypatch):
+    """By the clock: bare 1, whole 5, bare 2; again bare 2, whole 9, bare 2; acting, updating."""
+    seconds = iter([1.0, 5.0, 2.0, 2.0, 9.0, 2.0, 3.0, 4.0])
+    monkeypatch.setattr(throughput, "_time", lambda call: next(seconds))
+    found = throughput._round(Subject("leo", *[lambda: None] * 3, {}), lambda: None)
+    assert found == {"whole": 9.0, "bare": 2.0, "acting": 3.0, "updating": 4.0}
+    never = iter([1.0, 5.0, 2.0] * 4 + [2.0, 6.0, 3.0, 3.0, 4.0])  # the steadiest is taken
+    monkeypatch.setattr(throughput, "_time", lambda call: next(never))
+    found = throughput._round(Subject("leo", *[lambda: None] * 3, {}), lambda: None)
+    assert (found["whole"], found["bare"]) == (6.0, 2.5)
+
+
+def test_shares_are_taken_within_a_round():
+    """PQN takes 2 s, then 6; LEO 4 s, then 8: 0.5 and 0.75 of its speed, not 8 / 12."""
+    times = {"pqn/whole": [2.0, 6.0], "leo/whole": [4.0, 8.0], "leo/bare": [1.0, 1.0]}
+    times |= {"leo/acting": [1.0, 1.0], "leo/updating": [1.0, 1.0]}
+    facts = dict(compile_cold=0.0, compile_warm=0.0, bytes_per_transition=0.0, program_bytes=0)
+    leo = Subject("leo", *[lambda: None] * 3, facts)
+    found = _result("gridworld", leo, times, SMALL)
+    assert found.of_pqn == (0.625, 0.5, 0.75) and found.of_bare == (0.1875, 0.125, 0.25)
+    assert found.whole.median == (SMALL.rows / 4 + SMALL.rows / 8) / 2
+    alone = {name: of for name, of in times.items() if name != "pqn/whole"}
+    assert _result("gridworld", leo, alone, SMALL).of_pqn is None
 
 
 def test_a_spread_is_the_middle_and_the_range():

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -64,6 +65,24 @@ def test_goals_as_csv(call):
     assert header == ["id", "name"]
     assert [int(number) for number, _ in rows] == list(range(len(rows))) and len(rows) > 100
     assert all(name.startswith("position/") for _, name in rows)
+
+
+@pytest.mark.parametrize("task", ["craftax_classic", "craftax"])
+def test_goals_of_craftax_as_csv_are_the_papers(call, task):
+    end = call("goals", task.replace("_", "-"), "--csv")
+    paper = (Path(__file__).parent.parent / "data" / f"goals_{task}.csv").read_text()
+    expected = [row[:2] for row in csv.reader(io.StringIO(paper))][1:]
+    assert list(csv.reader(io.StringIO(end.out)))[1:] == expected
+
+
+def test_a_benchmark_is_plain_data(call, tmp_path):
+    sizes = "--num-envs 8 --num-steps 4 --minibatch-size 16 --epochs 1 --width 16 --layers 1"
+    words = f"bench throughput gridworld/pqn gridworld/leo {sizes} --repeats 2 --json"
+    end = call(*words.split(), "--out", tmp_path / "speed.png")
+    found = json.loads(end.out)
+    assert [one["algorithm"] for one in found["results"]] == ["pqn", "leo"]
+    assert found["results"][0]["of_pqn"] == {"median": 1.0, "low": 1.0, "high": 1.0}
+    assert found["sizes"]["num_envs"] == 8 and (tmp_path / "speed.png").stat().st_size > 1000
 
 
 def test_goals_are_found_by_a_part_of_their_name(call):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -112,11 +113,66 @@ def _raised(body, by: float):
     )
 
 
-def test_an_ant_stays_out_of_walls(ants):
-    """Pushed by random actions for 40 steps, no torso is ever inside a wall."""
+def test_ants_thrown_at_a_wall_are_stopped(ants):
+    """Towards the wall at x = 2, fast enough to be far beyond it after two seconds."""
     env, begin, step = ants
-    state, random = begin.state, np.random.default_rng(1)
+    system, physics = env.physics
+    pose = jnp.tile(jnp.asarray(system.init_q, jnp.float32), (8, 1))
+    pose = pose.at[:, 0].set(jnp.linspace(3.2, 4.0, 8)).at[:, 1].set(4.0)
+    speed = jnp.zeros((8, 14)).at[:, 0].set(-8.0)
+    thrown = jax.jit(jax.vmap(lambda pose, speed: physics.init(system, pose, speed)))(pose, speed)
+    state = begin.state._replace(body=thrown)
+    nearest = np.full(8, np.inf)
     for _ in range(40):
-        after = step(state, jnp.asarray(random.choice([-1.0, 1.0], (8, 8)), jnp.float32), None)
+        after = step(state, jnp.zeros((8, 8)), None)
         state = after.state
         assert env.maze.is_free(np.asarray(after.obs[:, :2])).all()
+        nearest = np.minimum(nearest, after.obs[:, 0])
+    assert (nearest < 3.0).sum() > 4  # they did come to the wall
+
+
+def test_the_body_is_the_one_that_brax_ships():
+    """Which the benchmark's is, too, but for what collides and for a shorter physics step."""
+    pytest.importorskip("brax")
+    import mujoco
+    from brax import envs
+
+    from allgoals.envs import ant_maze
+
+    path = Path(envs.__file__).parent / "assets" / "ant.xml"
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    ours = mujoco.MjModel.from_xml_string(ant_maze.model(()))
+    for name in (
+        "body_mass", "body_inertia", "body_pos", "body_parentid", "jnt_type", "jnt_range",
+        "jnt_axis", "jnt_pos", "dof_armature", "dof_damping", "actuator_gear",
+        "actuator_ctrlrange", "actuator_trnid", "qpos0",
+    ):  # fmt: skip
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), err_msg=name)
+    for name in ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_friction"):
+        found, expected = getattr(ours, name)[1:], getattr(theirs, name)[1:]  # without the floor
+        np.testing.assert_allclose(found, expected, err_msg=name)
+    numbers = {theirs.numeric(i).name: theirs.numeric(i).data for i in range(theirs.nnumeric)}
+    del numbers["solver_maxls"]  # of another engine
+    assert {ours.numeric(i).name for i in range(ours.nnumeric)} == set(numbers)
+    for name, value in numbers.items():
+        np.testing.assert_allclose(ours.numeric(name).data, value, err_msg=name)
+    assert ant_maze.PHYSICS_STEPS * ours.opt.timestep == pytest.approx(0.05)
+
+
+def test_what_may_touch_does_not_grow_with_the_maze():
+    """Contacts that are looked at in each step of the physics."""
+    pytest.importorskip("brax")
+    from brax import contact
+
+    from allgoals.envs.ant_maze import AntBigMaze, AntHardestMaze, AntUMaze
+
+    def pairs(env) -> int:
+        body = jax.eval_shape(env.reset, jax.random.key(0)).state.body
+        system, _ = env.physics
+        return jax.eval_shape(lambda x: contact.get(system, x), body.x).dist.shape[0]
+
+    mazes = (AntUMaze, AntBigMaze, AntHardestMaze)
+    along = {pairs(cls(walls="proxy")) for cls in mazes}
+    blocks = [pairs(cls(walls="blocks")) for cls in mazes]
+    assert len(along) == 1 and along.pop() < blocks[0] / 2
+    assert blocks[0] < blocks[1] < blocks[2]

@@ -6,6 +6,7 @@ import pytest
 
 from allgoals.experiments import STUDIES
 from allgoals.report.claims import Side
+from allgoals.report.claims_by_goal import Parts
 from allgoals.report.published import published
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep, changed
@@ -74,15 +75,42 @@ def test_sweeps_hold_what_the_paper_chose(study):
         assert changed(chosen, name.split("."), value) == chosen, name
 
 
-def test_the_sweeps_have_the_sizes_of_the_papers():
-    def size(name):
-        return [len(values) for values in STUDIES[name].space.values()]
+Q_VALUES = {  # of PQN and of LEO, but for the layers
+    "width": {256, 512, 1024}, "conv_features": {4, 8, 16, 32},
+    "num_steps": {1, 2, 4, 8, 16, 32, 64}, "epsilon_start": {1.0, 0.5, 0.2, 0.1},
+    "epsilon_end": {0.005, 0.01, 0.02}, "epsilon_decay": {0.1, 0.2, 0.5}, "epochs": {1, 2, 4},
+    "learning_rate": {0.0002, 0.0003}, "learning_rate_decay": {True, False},
+    "gamma": {0.99, 0.995, 0.999}, "minibatch_size": {16, 32, 64, 128, 256, 512},
+}  # fmt: skip
+CLONING = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0}
+SWEPT = {  # "Appendix: CraftaxGC hyperparameters"
+    "sweep-ppo": {
+        "width": {256, 512, 1024}, "embedding_layers": {1, 2, 4}, "critic_layers": {1, 2, 4},
+        "actor_layers": {1, 2, 4}, "conv_features": {4, 8, 16, 32},
+        "num_steps": {1, 2, 4, 8, 16, 32, 64}, "epochs": {1, 2, 4},
+        "learning_rate": {0.0002, 0.0003}, "learning_rate_decay": {True, False},
+        "gamma": {0.99, 0.995, 0.999}, "num_minibatches": {8, 16, 32},
+        "gae_lambda": {0.8, 0.9, 0.95}, "entropy_coefficient": {0.01, 0.005, 0.002},
+    },
+    "sweep-pqn": Q_VALUES | {"layers": {1, 2, 4}},
+    "sweep-leo": Q_VALUES | {"layers": {1, 2, 4, 6}},
+    "sweep-dual-leo-pqn": {
+        "acting": {"max", "min", "linear_combination"},
+        "alpha": {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}, "anneal_alpha": {True, False},
+    },
+    "sweep-dual-leo-ppo": {
+        "policy_cloning": CLONING, "value_cloning": CLONING, "anneal_cloning": {True, False},
+    },
+}  # fmt: skip
 
-    assert sorted(size("sweep-ppo")) == sorted([3, 3, 3, 3, 4, 7, 3, 2, 2, 3, 3, 3, 3])
-    assert sorted(size("sweep-pqn")) == sorted([3, 3, 4, 7, 4, 3, 3, 3, 2, 2, 3, 6])
-    assert sorted(size("sweep-leo")) == sorted([3, 4, 4, 7, 4, 3, 3, 3, 2, 2, 3, 6])
-    assert size("sweep-dual-leo-pqn") == [3, 9, 2]
-    assert size("sweep-dual-leo-ppo") == [8, 8, 2]
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_sweeps_are_over_the_papers_values(name):
+    space = {k.removeprefix("algorithm."): set(v) for k, v in STUDIES[name].space.items()}
+    assert space == SWEPT[name]
+    assert all(len(set(v)) == len(v) for v in STUDIES[name].space.values())
+    assert STUDIES[name].trials["paper"] == 100
+    assert STUDIES[name].base("paper").steps == 200_000_000
 
 
 def test_hindsight_has_every_strategy():
@@ -119,7 +147,7 @@ def test_goals_that_pictures_and_claims_name_exist():
         labels = {case.label for case in study.cases(budget)}
         panels = {case.panel for case in study.cases(budget)}
         for claim in study.declared.claims(budget):
-            named = [s for s in vars(claim).values() if isinstance(s, Side)]
+            named = [s for s in vars(claim).values() if isinstance(s, Side | Parts)]
             sides = [*named, *getattr(claim, "sides", ())]
             assert {side.label for side in sides} <= labels, claim
             about = {getattr(claim, "panel", ""), *(side.panel for side in sides)} - {""}

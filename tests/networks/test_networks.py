@@ -9,7 +9,7 @@ import pytest
 
 from allgoals.algorithms import Leo, Ppo, Pqn
 from allgoals.envs.gridworld import Gridworld
-from allgoals.networks.all_actions import WIDE
+from allgoals.networks.all_actions import WIDE, commanded_and_best
 from allgoals.networks.control import AllGoalsCritics
 from allgoals.networks.encoders import OneHotCoordinates, RunningNorm, VectorEncoder
 from allgoals.networks.grouped import _all_then_take, _by_group, grouped_matmul
@@ -65,6 +65,37 @@ def test_every_view_of_the_head_is_a_part_of_the_whole(goals):
     commanded, best = network.apply(params, obs, goal, method="acting")
     np.testing.assert_allclose(commanded, every[jnp.arange(40), :, goal], rtol=1e-5)
     np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("goals", [7, WIDE])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_all_actions_round_their_factors_and_nothing_else(dtype, goals):
+    """Against sums of the rounded factors in float64: coarse sums would be off by 1e-2."""
+    keys = jax.random.split(jax.random.key(0), 4)
+    x, kernel = jax.random.normal(keys[0], (20, 64)), jax.random.normal(keys[1], (4, 64, goals))
+    bias = jax.random.normal(keys[2], (4, goals))
+    goal = jax.random.randint(keys[3], (20,), 0, goals)
+    rounded = [np.asarray(each.astype(dtype), np.float64) for each in (x, kernel)]
+    q = np.einsum("bh,ahg->bag", *rounded) + np.asarray(bias, np.float64)
+    commanded, best = commanded_and_best(x, kernel, bias, goal, dtype)
+    assert commanded.dtype == best.dtype == np.float32
+    np.testing.assert_allclose(commanded, q[np.arange(20), :, goal], rtol=1e-5, atol=2e-5)
+    np.testing.assert_allclose(best, q.max(axis=1), rtol=1e-5, atol=2e-5)
+
+
+def test_only_what_is_not_learnt_from_is_rounded():
+    """Beside float32: the loss sees the same values, bootstraps differ by rounding alone."""
+    task = make_task("gridworld", Gridworld(size=6, wall_probability=0.0))
+    exact, rounded = (Leo(width=32, layers=2, all_actions_in=d) for d in ("float32", "bfloat16"))
+    one, other = (leo.init(task, jax.random.key(0)) for leo in (exact, rounded))
+    obs = jax.random.randint(jax.random.key(1), (40, 2), 0, 6).astype(jnp.uint8)
+    action = jax.random.randint(jax.random.key(2), (40,), 0, 4)
+    chosen = [net(obs, action, method="chosen") for net in (one, other)]
+    np.testing.assert_array_equal(*chosen)
+    best = [net(obs, method="best") for net in (one, other)]
+    assert (best[0] != best[1]).any()
+    # Logits lie in -1..1 or so: the head begins orthogonal. Two factors are off by 2^-8 at most.
+    np.testing.assert_allclose(*best, atol=2**-8)
 
 
 def test_the_head_begins_orthogonal():

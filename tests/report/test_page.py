@@ -13,7 +13,7 @@ from allgoals.report.figures import short_count
 from allgoals.report.load import load_run
 from allgoals.report.published import published
 from allgoals.report.results import sections
-from allgoals.report.study import goal_table
+from allgoals.report.study import Shown, goal_table, write_findings
 from tests.report.synthetic import GRID, agent, config, write_run
 
 
@@ -230,3 +230,9 @@ def test_our_numbers_stand_beside_the_papers(tmp_path):
         assert re.search(rf'<td>{name}</td><td class="n {level}"', text)
     goals = goal_table([load_run(run) for run in runs])
     assert [row["paper_dual_leo_pqn"] for row in goals] == 2 * [paper[name] for name in names]
+    shown = Shown("main", "a figure", "Some runs.", "laptop", "allgoals reproduce main")
+    write_findings(tmp_path / "study", shown, [], [], "", [load_run(run) for run in runs])
+    page = (tmp_path / "study" / "goals.md").read_text().splitlines()
+    lines = [f"| {name} | {paper[name]:.2f} | {ours[name]} |" for name in names]
+    assert page[page.index("| goal | paper | Leo |") + 1 :][:4] == ["|---|---|---|", *lines]
+    assert "goals.md" in (tmp_path / "study" / "report.md").read_text()

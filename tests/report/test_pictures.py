@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allgoals.report.claims import Above, Alike, Among, Best, Judgement, Side, Wider
+from allgoals.report.claims import Above, Alike, Best, Judgement, Side, Wider
+from allgoals.report.claims_by_goal import Alone, Among, Parts
 from allgoals.report.drawing import RANDOM
 from allgoals.report.load import load_run
 from allgoals.report.pictures import (
@@ -205,29 +206,85 @@ def test_a_random_policy_is_a_level_line(cases):
     Curves("c", "").draw(Curves("c", "").rows(known))
 
 
-def test_components_are_compared_among_goals_of_high_and_of_low_success(tmp_path):
-    rates = [((0.9, 0.0), (0.5, 0.3)), ((0.8, 0.0), (0.4, 0.2)), ((0.85, 0.0), (0.45, 0.25))]
-    runs = tuple(
-        load_run(
-            write_run(
-                tmp_path / str(seed),
-                config(seed),
-                {100: {"agent": [0, 0, 9], "uvfa": [*uvfa, 9], "leo": [*leo, 9]}},
-            )
+@pytest.mark.parametrize("at, leo", [(None, 0.9), (120, 0.5), (150, 0.5), (151, 0.9), (900, 0.9)])
+def test_bars_are_of_the_first_evaluation_from_a_step_on(tmp_path, at, leo):
+    rates = {step: {"agent": [0, 0, 9], "leo": [rate, 0, 9], "uvfa": [0.1, 0, 9]}
+             for step, rate in ((100, 0.2), (150, 0.5), (200, 0.9))}  # fmt: skip
+    run = load_run(write_run(tmp_path / "run", config(), rates))
+    rows = Bars("b", "", at=at).rows([Trained("Dual", "gridworld", 0.0, (run,))])
+    assert {row["goal"]: row["leo"] for row in rows}[NAMES[0]] == leo
+
+
+@pytest.fixture
+def dual(tmp_path):
+    """At the first four goals the better part is above 0.5, at the last two below."""
+    uvfa = [(0.9, 0.9, 0.9, 0.6, 0.0, 0.0), (0.9, 0.9, 0.9, 0.8, 0.0, 0.1),
+            (0.9, 0.9, 0.9, 0.8, 0.0, 0.2)]  # fmt: skip
+    leo = [(0.5, 0.5, 0.5, 0.7, 0.3, 0.1), (0.5, 0.5, 0.5, 0.7, 0.3, 0.2),
+           (0.5, 0.5, 0.5, 0.7, 0.3, 0.2)]  # fmt: skip
+    runs = [
+        write_run(
+            tmp_path / str(seed), config(seed),
+            {100: {"agent": [0] * 6, "uvfa": list(uvfa[seed]), "leo": list(leo[seed])}},
+            names=tuple("abcdef"), reachable=(True,) * 6, layout=None,
         )
-        for seed, (uvfa, leo) in enumerate(rates)
-    )
-    cases = [Trained("Dual", "gridworld", 0.0, runs)]
+        for seed in range(3)
+    ]  # fmt: skip
+    return Trained("Dual", "gridworld", 0.0, tuple(map(load_run, runs)))
 
-    def verdict(upper: str, lower: str, high: bool) -> tuple[str, str]:
-        found = Among("", "Dual", upper, lower, "gridworld", high).judge(cases)
-        return found.verdict, found.evidence.split(";")[0]
 
-    assert verdict("uvfa", "leo", True) == ("supported", "1 goals: uvfa 0.850, leo 0.450")
-    assert verdict("leo", "uvfa", True)[0] == "contradicted"
-    assert verdict("leo", "uvfa", False) == ("supported", "1 goals: leo 0.250, uvfa 0.000")
-    nowhere = Among("", "Dual", "leo", "uvfa", "craftax", True).judge(cases)
+LEO_FIRST = Parts("Dual", "leo", "uvfa", "gridworld")
+UVFA_FIRST = Parts("Dual", "uvfa", "leo", "gridworld")
+
+
+def test_parts_are_compared_by_the_goals_at_which_they_are_ahead(dual):
+    """Of the high goals uvfa is ahead at 3, 4 and 4 of 4; of the low ones LEO at 2, 2 and 1."""
+    found = Among("", UVFA_FIRST, high=True).judge([dual])
+    assert found.verdict == "supported"
+    assert "share of 4 goals: uvfa 0.917, leo 0.083; difference +0.833" in found.evidence
+    assert "mean success 0.858 and 0.550" in found.evidence
+    assert Among("", LEO_FIRST, high=True).judge([dual]).verdict == "contradicted"
+    found = Among("", LEO_FIRST, high=False).judge([dual])
+    assert found.verdict == "supported" and "2 goals: leo 0.833, uvfa 0.000" in found.evidence
+    nowhere = Among("", replace(LEO_FIRST, panel="craftax"), True).judge([dual])
     assert nowhere.verdict == "cannot say" and "not trained" in nowhere.evidence
+
+
+def test_goals_that_a_random_policy_reaches_too_are_left_out(dual):
+    lucky = replace(dual, by_chance={"d": 0.8, "f": 0.5})
+    found = Among("", UVFA_FIRST, high=True).judge([lucky])
+    assert "share of 3 goals: uvfa 1.000" in found.evidence
+    assert found.verdict == "cannot say"  # the seeds all agree
+    assert Among("", LEO_FIRST, high=False).judge([replace(dual, by_chance={"e": 1, "f": 1})]) == (
+        Judgement("cannot say", "there are no such goals")
+    )
+
+
+def test_goals_that_one_part_reaches_alone(dual):
+    """The rarest is f, which both reach; without it e, which only LEO does."""
+    assert Alone("", LEO_FIRST, 1).judge([dual]).verdict == "contradicted"
+    lucky = replace(dual, by_chance={"f": 0.5})
+    assert Alone("", LEO_FIRST, 1).judge([lucky]).verdict == "supported"
+    assert Alone("", LEO_FIRST, 2).judge([lucky]).verdict == "contradicted"
+    assert Alone("", LEO_FIRST, 7).judge([lucky]).verdict == "cannot say"
+
+
+def test_a_side_can_be_the_mean_over_all_of_training(cases):
+    """LEO: 0.25 at first and 0.6 at last; PQN: 0.1 and 0.15."""
+    sides = (Side(name, throughout=True) for name in ("LEO", "PQN"))
+    found = Above("", *sides).judge(cases)
+    assert found.verdict == "supported"
+    assert "LEO, over all of training 0.425, PQN, over all of training 0.125" in found.evidence
+
+
+def test_all_of_training_is_where_every_seed_was_evaluated(tmp_path):
+    """An evaluation that one of them lacks counts for none; without a common one there is none."""
+    some = [{100: agent(0.2, 0.2, 9), 200: agent(0.8, 0.8, 9)}, {100: agent(0.4, 0.4, 9)}]
+    runs = [load_run(write_run(tmp_path / str(i), config(i), one)) for i, one in enumerate(some)]
+    case, side = Trained("LEO", "gridworld", 0.0, tuple(runs)), Side("LEO", throughout=True)
+    np.testing.assert_allclose(side.scores(case, ""), [[0.2, 0.2], [0.4, 0.4]])
+    apart = write_run(tmp_path / "apart", config(2), {50: agent(0.1, 0.1, 9)})
+    assert side.scores(replace(case, runs=(*runs, load_run(apart))), "") is None
 
 
 def test_gaps_are_compared(cases):
@@ -239,3 +296,5 @@ def test_gaps_are_compared(cases):
     assert Wider("", (*early, *late)).judge(cases).verdict == "contradicted"
     assert Wider("", (*late, Side("PPO"), Side("PQN"))).judge(cases).verdict == "cannot say"
     assert Wider("", (*late, Side("none"), Side("PQN"))).judge(cases).verdict == "cannot say"
+    lucky = [replace(case, by_chance=dict.fromkeys(NAMES, 0.7)) for case in cases]
+    assert Wider("", (*late, *early)).judge(lucky).verdict == "cannot say"

@@ -138,3 +138,21 @@ def test_long_metrics_are_averaged_over_blocks(tmp_path):
     np.testing.assert_allclose(steps, [15, 35])
     np.testing.assert_allclose(loss, [(1 / 10 + 1 / 20) / 2, (1 / 30 + 1 / 40) / 2])
     assert [len(x) for x in metric(run, "absent/loss", 2)] == [0, 0]
+
+
+def test_seeds_that_chose_their_own_goals_are_one_group(tmp_path):
+    """The same configuration, as the choice follows the seed; goals are told apart by name."""
+
+    def run(seed, subset_seed, names, *rates):
+        goals = {"subset": 2, "subset_seed": subset_seed}
+        path = tmp_path / f"{seed}-{subset_seed}"
+        some = {200: agent(*rates)}
+        return write_run(path, config(seed, goals=goals), some, names, (True, True), layout=None)
+
+    paths = [run(0, 0, ("a", "b"), 1.0, 0.0), run(1, 1, ("c", "b"), 0.5, 0.5)]
+    ((group,),) = [section.groups for section in load(*paths)]
+    assert final(group).mean == 0.5 and final(group).middle == 0.5
+    rows = {row.name: row.success for row in goal_rows([group])}
+    assert rows == {"a": (1.0,), "b": (0.25,), "c": (0.5,)}
+    ((one, other),) = [section.groups for section in load(*paths, run(1, 7, ("d", "b"), 1.0, 1.0))]
+    assert (len(one.runs), len(other.runs)) == (2, 1)  # another choice, on purpose

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("optuna")
 
 TRIALS, WORKERS, KILLS = 100, 2, 10
+VALUES = 500  # of each hyperparameter: a hundred draws of both are distinct
 
 
 def base(budget: Budget):
@@ -39,9 +40,9 @@ def base(budget: Budget):
 
 MICRO = Sweep(
     name="micro", paper="none", about="Trials of a second each.", base=base,
-    space={  # few, so that a hundred trials share what is compiled and take minutes
-        "algorithm.learning_rate": (5e-4, 1e-3),
-        "algorithm.epsilon_decay": (0.2, 0.5),
+    space={  # traced, so that all trials share what is compiled
+        "algorithm.learning_rate": tuple(1e-4 * (10 + i) for i in range(VALUES)),
+        "algorithm.epsilon_decay": tuple((1 + i) / (2 * VALUES) for i in range(VALUES)),
     },
     best={}, trials={"smoke": TRIALS},
 )  # fmt: skip
@@ -61,13 +62,16 @@ def worker(out: Path, log: Path) -> subprocess.Popen:
 
 
 def killed_at_random(out: Path) -> Path:
-    """Workers go on until all is done; every few seconds one dies and another takes its place."""
+    """Workers go on until all is done; after every few trials, at some moment of the next, one dies
+    and another takes its place."""
     log, chance, kills = out / "log", random.Random(0), 0
     workers = [worker(out, log) for _ in range(WORKERS)]
     while any(one.poll() is None for one in workers):
-        time.sleep(chance.uniform(5, 20))
-        i = chance.randrange(WORKERS)
-        if kills < KILLS and workers[i].poll() is None:
+        time.sleep(0.2)
+        done = len(list(out.glob(f"smoke/{MICRO.name}/**/summary.json")))
+        if kills < KILLS and done > kills * TRIALS / (KILLS + 2):
+            time.sleep(chance.uniform(0, 3))
+            i = chance.randrange(WORKERS)
             workers[i].kill()
             workers[i].wait()
             kills += 1
@@ -100,6 +104,7 @@ def test_a_hundred_trials_that_train_survive_killed_workers(tmp_path):
     MICRO._trials(calm).work(lambda index, chosen: 0.0)
     done, other = MICRO._trials(out).finished(), MICRO._trials(calm).finished()
     assert [one.parameters for one in done] == [one.parameters for one in other]
+    assert len({tuple(one.parameters.items()) for one in done}) == TRIALS
     failed = {t.user_attrs["index"] for t in study.trials if t.state.name == "FAIL"}
     for index in {*sorted(failed)[:3], 0, 99}:
         assert MICRO.evaluate(calm, index, done[index].parameters) == done[index].value

@@ -11,11 +11,12 @@ import sys
 from pathlib import Path
 from statistics import fmean, stdev
 
+import pyarrow.parquet as parquet
 import pytest
 
 from allgoals.experiments import STUDIES
 from allgoals.report.drawing import RANDOM
-from allgoals.report.pictures import Bars, Curves, OverParameter, Ranking
+from allgoals.report.pictures import Bars, Curves, Improvements, OverParameter, Profiles, Ranking
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep
 from allgoals.studies.trials import parameters
@@ -105,6 +106,11 @@ def test_pictures_show_what_the_runs_came_to(out, name):
     for picture in study.declared.pictures(BUDGET):
         for kind in ("svg", "pdf", "csv", "parquet"):
             assert (folder / f"{picture.name}.{kind}").stat().st_size > 100
+        check_parquet(folder / picture.name)
+        if isinstance(picture, Profiles):
+            check_profiles(out, study, read(folder / f"{picture.name}.csv"))
+        if isinstance(picture, Improvements):
+            check_improvements(out, study, read(folder / f"{picture.name}.csv"))
         if not isinstance(picture, Curves | OverParameter | Ranking):
             continue
         rows, right = read(folder / f"{picture.name}.csv"), expected(out, study, picture)
@@ -128,6 +134,60 @@ def test_pictures_show_what_the_runs_came_to(out, name):
     for row in judged:
         assert f"| {row['claim']} | {row['verdict']} | {row['evidence']} |" in summary
     assert {row["verdict"] for row in judged} <= {"supported", "contradicted", "cannot say"}
+
+
+def last_rates(out: Path, case) -> list[list[float]]:
+    """By seed, the last success of every goal that can be reached."""
+    found = []
+    for seed in range(SEEDS[BUDGET]):
+        run = out / BUDGET / "runs" / case.folder / f"seed-{seed}"
+        goals = json.loads((run / "goals.json").read_text())
+        reachable = goals["reachable"] or [True] * len(goals["names"])
+        row = json.loads((run / "evaluations.jsonl").read_text().splitlines()[-1])
+        rates = row["success"]["agent"]
+        found.append([rate for rate, can in zip(rates, reachable, strict=True) if can])
+    return found
+
+
+def check_profiles(out: Path, study: RunStudy, rows: list[dict]) -> None:
+    """The share of goals and seeds above each threshold."""
+    cases = study.cases(BUDGET)
+    assert len(rows) == 21 * len(cases)
+    for case in cases:
+        every = [rate for seed in last_rates(out, case) for rate in seed]
+        mine = [row for row in rows if (row["panel"], row["label"]) == (case.panel, case.label)]
+        for i, row in enumerate(mine):
+            above = sum(rate > i / 20 + 1e-9 for rate in every) / len(every)
+            assert float(row["x"]) == pytest.approx(i / 20)
+            assert float(row["mean"]) == pytest.approx(above)
+
+
+def check_improvements(out: Path, study: RunStudy, rows: list[dict]) -> None:
+    """Over goals and pairs of seeds, a tie counting half."""
+    cases = {(case.panel, case.label): case for case in study.cases(BUDGET)}
+    panels = [panel for panel, _ in cases]
+    pairs = sum(panels.count(p) * (panels.count(p) - 1) // 2 for p in set(panels))
+    assert len(rows) == pairs
+    for row in rows:
+        ours, theirs = (
+            last_rates(out, cases[row["panel"], row[side]]) for side in ("label", "over")
+        )
+        points = [
+            1.0 if a > b else 0.5 if a == b else 0.0
+            for one in ours
+            for other in theirs
+            for a, b in zip(one, other, strict=True)
+        ]
+        assert float(row["chance"]) == pytest.approx(fmean(points))
+
+
+def check_parquet(path: Path) -> None:
+    """The same table as the CSV file's."""
+    table = parquet.read_table(path.with_suffix(".parquet")).to_pylist()
+    rows = read(path.with_suffix(".csv"))
+    assert len(table) == len(rows)
+    for one, other in zip(table, rows, strict=True):
+        assert {k: "" if v is None else str(v) for k, v in one.items()} == other
 
 
 def check_random_policy(out: Path, picture, rows: list[dict]) -> None:
@@ -169,6 +229,10 @@ def test_speed_is_measured_in_one_run(out):
     assert min(speed.values()) > 0 and speed["LEO"] > speed["naive all-goals relabelling"]
     page = (out / BUDGET / "speed" / "report.html").read_text()
     assert f"{1 - speed['LEO'] / speed['PQN']:.0%} slower than PQN" in page
+    for name, row in rows.items():
+        assert float(row["of_pqn"]) == pytest.approx(speed[name] / speed["PQN"])
+        naive = speed["naive all-goals relabelling"]
+        assert float(row["of_naive"]) == pytest.approx(speed[name] / naive)
 
 
 @pytest.mark.parametrize("name", [n for n, s in STUDIES.items() if isinstance(s, Sweep)])

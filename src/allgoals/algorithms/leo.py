@@ -6,6 +6,8 @@ goal, whichever was commanded:
     L = (R(s') + gamma max_a' Q(a' | s') - Q(a | s))^2        with a row of G entries for each term
 """
 
+from typing import Literal
+
 import jax
 import jax.numpy as jnp
 
@@ -39,11 +41,13 @@ class Leo:
     minibatch_size: int = 512  # transitions per gradient step
     goal_fraction: float = 1.0  # share of the heads that learn at each step (many-goals update)
     max_grad_norm: float = 1.0  # gradients are clipped to this global norm
+    all_actions_in: Literal["float32", "bfloat16"] = "float32"  # rounding to act and bootstrap
 
     def init(self, task: Task, key: Key) -> Model:
         network = AllGoalsQ(
             task.encoder(self.conv_features, self.normalise_inputs), self.width, self.layers,
             task.num_actions, task.num_goals, task.goals.bounded, self.initial_value,
+            self.all_actions_in,
         )  # fmt: skip
         obs, _ = example_inputs(task)
         return Model.create("leo", network, "radam", key, obs)

@@ -55,7 +55,7 @@ def discrete(sizes: ThroughputSizes) -> dict[str, Algorithm]:
     shared = dict(
         network, layers=sizes.layers, minibatch_size=sizes.minibatch_size, epochs=sizes.epochs
     )
-    leo, pqn = Leo(**shared), Pqn(**shared)
+    leo, pqn = Leo(**shared, all_actions_in=sizes.all_actions_in), Pqn(**shared)
     minibatches = sizes.rows // sizes.minibatch_size
     ppo = Ppo(**network, epochs=sizes.epochs, num_minibatches=minibatches)
     return {

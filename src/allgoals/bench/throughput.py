@@ -28,6 +28,9 @@ from allgoals.tasks import make_task
 from allgoals.training import Trainer
 from allgoals.types import Task
 
+STEADY = 0.1  # the bare game may differ by this share before and after
+TRIES = 5
+
 
 class Spread(NamedTuple):
     """Repeated measurements: the middle one, and the range."""
@@ -49,6 +52,7 @@ class Throughput:
     acting: Spread  # of collecting alone
     updating: Spread  # of learning alone
     of_bare: Spread  # whole, as a share of the bare game in the same round
+    of_pqn: Spread | None  # whole, as a share of PQN in the same round, if it was measured
     bare: Spread  # steps per second of the bare game
     compile_cold: float  # seconds to trace and compile
     compile_warm: float  # seconds to trace and load from the compile cache
@@ -105,10 +109,22 @@ def measure(
 
 
 def _round(subject: Subject, bare: Callable[[], None]) -> dict[str, float]:
-    """Seconds of each part; the bare game is run on both sides of what is compared with it."""
-    before, whole, after = (_time(call) for call in (bare, subject.whole, bare))
+    """Seconds of each part; the bare game is run on both sides of what is compared with it.
+
+    If these differ the machine has changed its speed meanwhile: again, a few times at most.
+    """
+    tries: list[tuple[float, float, float]] = []
+    while len(tries) < TRIES and (not tries or _drift(tries[-1]) > STEADY):
+        tries.append(tuple(_time(call) for call in (bare, subject.whole, bare)))
+    before, whole, after = min(tries, key=_drift)
     acting, updating = _time(subject.acting), _time(subject.updating)
     return {"whole": whole, "bare": (before + after) / 2, "acting": acting, "updating": updating}
+
+
+def _drift(times: tuple[float, float, float]) -> float:
+    """How far the bare game before and after is apart."""
+    before, _, after = times
+    return abs(before - after) / min(before, after)
 
 
 def _time(call: Callable[[], None]) -> float:
@@ -123,12 +139,16 @@ def _result(
     def speed(part: str) -> Spread:
         return Spread.of([sizes.rows / t for t in times[f"{subject.name}/{part}"]])
 
-    pairs = zip(times[f"{subject.name}/bare"], times[f"{subject.name}/whole"], strict=True)
+    def share(of: str) -> Spread:
+        pairs = zip(times[of], times[f"{subject.name}/whole"], strict=True)
+        return Spread.of([other / ours for other, ours in pairs])
+
     return Throughput(
         task,
         subject.name,
         **{part: speed(part) for part in ("whole", "acting", "updating", "bare")},
-        of_bare=Spread.of([bare / whole for bare, whole in pairs]),
+        of_bare=share(f"{subject.name}/bare"),
+        of_pqn=share("pqn/whole") if "pqn/whole" in times else None,
         peak_bytes=_peak_bytes(),
         **subject.facts,
     )
@@ -174,6 +194,7 @@ def _prepare(
 def _compile_seconds(trainer: Trainer) -> tuple[float, float]:
     """Tracing and compiling without a cache, and again with what that left in one."""
     chosen = jax.config.jax_compilation_cache_dir
+    jax.clear_caches()
     with tempfile.TemporaryDirectory() as folder:
         _use_cache(folder)
         cold = _time(lambda: replace(trainer).program)
@@ -190,7 +211,7 @@ def _use_cache(folder: str | None) -> None:
 
 def table(results: list[Throughput]) -> str:
     head = ("task", "algorithm", "steps/s", "of bare", "range", "acting", "updating", "compile")
-    head += ("warm", "B/step", "GiB")
+    head += ("warm", "B/step", "MiB", "of PQN")
     lines = [_ROW.format(*head)]
     for r in results:
         lines.append(
@@ -198,16 +219,19 @@ def table(results: list[Throughput]) -> str:
                 r.task, r.algorithm, f"{r.whole.median:,.0f}", f"{r.of_bare.median:.3f}",
                 f"{r.of_bare.low:.3f}-{r.of_bare.high:.3f}", f"{r.acting.median:,.0f}",
                 f"{r.updating.median:,.0f}", f"{r.compile_cold:.0f} s", f"{r.compile_warm:.0f} s",
-                f"{r.bytes_per_transition:,.0f}", f"{r.peak_bytes / 2**30:.1f}",
+                f"{r.bytes_per_transition:,.0f}", f"{r.program_bytes / 2**20:,.0f}",
+                f"{r.of_pqn.median:.2f}" if r.of_pqn else "",
             )
         )  # fmt: skip
     for task in dict.fromkeys(r.task for r in results):
         speeds = [r.bare.median for r in results if r.task == task]
         lines.append(f"{task}: the bare game makes {statistics.median(speeds):,.0f} steps/s")
+    lines.append("MiB: what one update holds, as planned by the compiler. The whole process held"
+                 f" {max(r.peak_bytes for r in results) / 2**30:.1f} GiB at most.")  # fmt: skip
     return "\n".join(lines)
 
 
-_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>5}"
+_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>7}{:>8}"
 
 
 def draw(results: list[Throughput], path: Path) -> None:

@@ -1,6 +1,7 @@
 """SAC, TD3 and contrastive RL with and without hindsight, SAC with LEO: two mazes."""
 
 from dataclasses import replace
+from functools import partial
 
 from allgoals.experiment import Experiment
 from allgoals.report.claims import Above, Alike, Claim, Side
@@ -48,15 +49,21 @@ def pictures(budget: Budget) -> tuple:
 
 def claims(budget: Budget) -> list[Claim]:
     """The paper's are about ants; points stand for them at smaller budgets."""
+    return [claim for throughout in (False, True) for claim in _claims(budget, throughout)]
+
+
+def _claims(budget: Budget, throughout: bool) -> list[Claim]:
+    """At the end, or over all of training: at the end several may be at all goals."""
     small, *_, large = MAZES[budget] * 2
-    leo, dual = Side("SAC + LEO"), Side("SAC + Dual LEO")
-    rivals = ("SAC + HER", "CRL")
+    side = partial(Side, throughout=throughout)
+    leo, dual = side("SAC + LEO"), side("SAC + Dual LEO")
+    rivals, when = ("SAC + HER", "CRL"), ", over all of training" * throughout
     return [
-        *(Above(f"{small}: SAC + LEO is above {LABELS[n]}", leo, Side(LABELS[n]), small)
+        *(Above(f"{small}: SAC + LEO is above {LABELS[n]}{when}", leo, side(LABELS[n]), small)
           for n in SEVEN[:5]),
-        *(Alike(f"{large}: SAC + LEO is about as good as {r}", leo, Side(r), large)
+        *(Alike(f"{large}: SAC + LEO is about as good as {r}{when}", leo, side(r), large)
           for r in rivals),
-        *(Alike(f"{task}: Dual LEO makes no notable difference", dual, leo, task)
+        *(Alike(f"{task}: Dual LEO makes no notable difference{when}", dual, leo, task)
           for task in dict.fromkeys((small, large))),
     ]  # fmt: skip
 

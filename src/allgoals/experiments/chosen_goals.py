@@ -37,16 +37,18 @@ def pictures(budget: Budget) -> list[Curves]:
 def claims(budget: Budget) -> list[Claim]:
     """The paper's are about the full game, or what stands for it."""
     task, goals = list(chosen(budget).items())[-1]
-    leo, pqn, dual = Side("LEO"), Side("PQN"), Side("Dual LEO (PQN)")
+    baselines = ("PQN", "PQN + HER", "PPO")
+    duals = {"Dual LEO (PQN)": "PQN", "Dual LEO (PPO)": "PPO"}  # and what each is built on
     return [
-        *(Above(f"{task}: LEO is above PQN at {g}, which is hard", leo, pqn, task, g)
-          for g in goals["hard"]),
-        *(Above(f"{task}: LEO is below PQN at {g}, which is easy", pqn, leo, task, g)
-          for g in goals["easy"]),
-        *(Above(f"{task}: Dual LEO (PQN) is above PQN at {g}, which is hard", dual, pqn, task, g)
-          for g in goals["hard"]),
-        *(Above(f"{task}: Dual LEO (PQN) is not below PQN at {g}", dual, pqn, task, g, margin=0.05)
-          for g in goals["easy"]),
+        *(Above(f"{task}: LEO is above {b} at {g}, which is hard", Side("LEO"), Side(b), task, g)
+          for g in goals["hard"] for b in baselines),
+        *(Above(f"{task}: LEO is below {b} at {g}, which is easy", Side(b), Side("LEO"), task, g)
+          for g in goals["easy"] for b in baselines),
+        *(Above(f"{task}: {dual} is above {b} at {g}, which is hard", Side(dual), Side(b), task, g)
+          for g in goals["hard"] for dual, b in duals.items()),
+        *(Above(f"{task}: {dual} is not below {b} at {g}", Side(dual), Side(b), task, g,
+                margin=0.05)
+          for g in goals["easy"] for dual, b in duals.items()),
     ]  # fmt: skip
 
 

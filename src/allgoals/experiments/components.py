@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from allgoals.report.claims import Above, Among, Claim, Side
+from allgoals.report.claims import Above, Claim, Side
+from allgoals.report.claims_by_goal import Alone, Among, Parts
 from allgoals.report.pictures import Bars, Curves
 from allgoals.studies.budgets import CHAIN, CRAFTAX, LABELS, craftax
 from allgoals.studies.runs import RunStudy
@@ -11,10 +12,13 @@ from allgoals.studies.types import Budget, Case, Declared
 NAME = "dual_leo_pqn"
 DUAL = LABELS[NAME]
 PARTS = ("leo", "uvfa", "agent")
-GOALS: dict[Budget, str] = {  # the paper's, and what stands for it where nobody finds coal
-    "smoke": "position/4-4", "laptop": CHAIN, "paper": "inventory/coal_1",
-}  # fmt: skip
+GOALS: dict[Budget, tuple[str, ...]] = {  # the paper's, and one more where nobody finds coal
+    "smoke": ("position/4-4",),
+    "laptop": ("inventory/coal_1", CHAIN),
+    "paper": ("inventory/coal_1",),
+}
 EARLY = 50_000_000  # steps, where the paper looks at all goals of Craftax-Classic
+RAREST = 9  # goals of the lowest success, which only LEO reaches there
 
 
 def cases(budget: Budget) -> list[Case]:
@@ -25,30 +29,38 @@ def cases(budget: Budget) -> list[Case]:
 def declared(goal: str | None = None) -> Declared:
     """The study of a goal, or of each budget's own."""
 
+    def chosen(budget: Budget) -> tuple[str, ...]:
+        return (goal,) if goal else GOALS[budget]
+
     def pictures(budget: Budget) -> tuple:
-        name = goal or GOALS[budget]
+        goals = chosen(budget)
         classic = CRAFTAX[budget][0]
         at = EARLY if budget == "paper" else None
         return (
-            Curves("goal", f"By component: {name}", (name,), PARTS),
+            Curves("goal", f"By component: {', '.join(goals)}", goals, PARTS),
             Curves("mean", "By component: mean over all goals", components=PARTS),
             Bars("every-goal", f"By component: every goal of {classic}", PARTS[:2], classic, at),
         )
 
     def claims(budget: Budget) -> list[Claim]:
-        name, task = goal or GOALS[budget], CRAFTAX[budget][-1]
+        task = CRAFTAX[budget][-1]
         leo, uvfa = Side(DUAL, component="leo"), Side(DUAL, component="uvfa")
         early = [replace(side, through=0.25) for side in (leo, uvfa)]
         classic = CRAFTAX[budget][0]
         when = EARLY / 1e9 if budget == "paper" else 1.0
+        told = Parts(DUAL, "uvfa", "leo", classic, when)
+        leos = Parts(DUAL, "leo", "uvfa", classic, when)
+        first = "LEO learns {name} first"
+        at_last = "in the end the network told its goal is better at {name}"
+        compared = ((first, early), (at_last, (uvfa, leo)))
         return [
-            Above(f"{task}: LEO learns {name} first", *early, task, name),
-            Above(f"{task}: in the end the network told its goal is better at {name}", uvfa, leo,
-                  task, name),
-            Among(f"{classic}: where success is high, the network told its goal is ahead", DUAL,
-                  "uvfa", "leo", classic, True, when),
-            Among(f"{classic}: where success is low but not zero, LEO is ahead", DUAL, "leo",
-                  "uvfa", classic, False, when),
+            *(Above(f"{task}: {text.format(name=name)}", *sides, task, name)
+              for name in chosen(budget) for text, sides in compared),
+            Among(f"{classic}: at most goals of high success the network told its goal is ahead",
+                  told, high=True),
+            Among(f"{classic}: at most goals of low success LEO is ahead", leos, high=False),
+            Alone(f"{classic}: only LEO reaches the {RAREST} goals of the lowest success", leos,
+                  RAREST),
         ]  # fmt: skip
 
     return Declared(cases, pictures, claims)

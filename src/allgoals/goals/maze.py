@@ -92,15 +92,16 @@ def maze_goals(maze: Maze, options: MazeGoals, clearance: float = 0.0) -> GoalSe
     at_cells = options.commanded == "cells"
     points = maze.goals if at_cells else scattered_points(maze)
     grid = grid_points(maze, options.spacing, clearance)
-    off = off_grid(roomy_places(maze, options.spacing), grid)
-    farthest = np.abs(np.concatenate([off, off_grid(points, grid)])).max(axis=0)
+    of_points = off_grid(points, grid)
+    of_all = np.concatenate([of_points, off_grid(roomy_places(maze, options.spacing), grid)])
+    farthest = np.abs(of_all).max(axis=0)
     space = GoalSpace(
         lambda obs: obs[..., :2], partial(outcome, options.reward, REACH), points, grid,
         grid_outcome=partial(outcome, options.reward, options.grid_reach),
         grid_reach=options.grid_reach,
         nearest=nearest(points, grid),
         spread=tuple(np.maximum(farthest, options.spacing / 2).tolist()),
-        snap_error=_worst(off_grid(points, grid) if at_cells else off),
+        snap_error=_worst(of_points if at_cells else of_all),
     )  # fmt: skip
     names = tuple(
         f"cell/{i:.0f}-{j:.0f}" if at_cells else f"point/{x:.2f}-{y:.2f}"

@@ -57,6 +57,7 @@ class AllGoalsQ(nn.Module):
     num_goals: int
     bounded: bool
     initial_value: float = 0.5
+    all_actions_in: str = "float32"  # how factors are rounded where no gradient is taken
 
     def setup(self):
         self.torso = Torso(self.width, self.layers)
@@ -85,7 +86,7 @@ class AllGoalsQ(nn.Module):
         return _bound(q, self.bounded)
 
     def _acting(self, x: Array, goal: Array) -> tuple[Array, Array]:
-        commanded, best = commanded_and_best(x, self.kernel, self.bias, goal)
+        commanded, best = commanded_and_best(x, self.kernel, self.bias, goal, self.all_actions_in)
         return _bound(commanded, self.bounded), _bound(best, self.bounded)  # which keeps order
 
     def _features(self, obs: Obs) -> Array:  # [B, H]

@@ -45,6 +45,7 @@ class Side:
     x: float | None = None  # the parameter, where cases differ by one
     component: str = "agent"
     through: float = 1.0  # of the training: 1 for its end
+    throughout: bool = False  # the mean over all evaluations instead
     panel: str = ""  # where it differs from the claim's
 
     def case(self, cases: Sequence[Trained], panel: str) -> Trained | None:
@@ -60,6 +61,9 @@ class Side:
     def scores(self, case: Trained, goal: str) -> np.ndarray | None:
         """[seeds, goals], if it was trained."""
         by_step = scores(case.runs, goal, self.component)
+        if self.throughout:  # where every seed was evaluated
+            whole = [table for table in by_step.values() if len(table) == len(case.runs)]
+            return np.mean(whole, axis=0) if whole else None
         steps = [step for step in by_step if step >= self.through * max(by_step)]
         return by_step[min(steps)] if steps else None
 
@@ -67,6 +71,7 @@ class Side:
         parts = [self.label, self.component if self.component != "agent" else "", self.panel]
         parts.append("" if self.x is None else f"{self.x:g}")
         parts.append("" if self.through == 1 else f"after {self.through:.0%} of the steps")
+        parts.append("over all of training" if self.throughout else "")
         return ", ".join(part for part in parts if part)
 
 
@@ -122,6 +127,11 @@ def find(
     return Judgement("cannot say", missing) if missing else (of, tables)
 
 
+def by_chance(cases: Sequence[Trained], goal: str = "") -> float:
+    """What a random policy reaches in the easiest of these cases; 0 if that is not known."""
+    return float(np.nan_to_num([case.chance(goal) for case in cases]).max())
+
+
 @dataclass(frozen=True)
 class Comparison(ABC):
     """What two sides have to do with each other."""
@@ -139,8 +149,8 @@ class Comparison(ABC):
         if isinstance(compared, Judgement):
             return compared
         of, tables = compared
-        chance = np.nan_to_num([case.chance(self.goal) for case in of]).max()
-        found = difference(tables, sides, of[0] is of[1], max(float(chance), self.margin))
+        floor = max(by_chance(of, self.goal), self.margin)
+        found = difference(tables, sides, of[0] is of[1], floor)
         if found.nothing or np.isnan(found.low):
             return Judgement("cannot say", found.evidence)
         return Judgement(self.verdict(found), found.evidence)
@@ -183,11 +193,12 @@ class Wider:
             return compared
         means = [table.mean(axis=1) for table in compared[1]]
         low, high = welch_interval(*means)
+        learnt = max(np.mean(mean) for mean in means) > by_chance(compared[0])
         here, there = (float(np.mean(means[i]) - np.mean(means[i + 1])) for i in (0, 2))
         evidence = (
             f"{here:+.3f} against {there:+.3f} (95 % of the difference: {low:+.3f} to {high:+.3f})"
         )
-        return Judgement("cannot say" if np.isnan(low) else above(0.0, low, high), evidence)
+        return Judgement(above(0.0, low, high) if learnt else "cannot say", evidence)
 
 
 @dataclass(frozen=True)
@@ -209,31 +220,3 @@ class Best:
             return NOT_TRAINED
         strength = ("contradicted", "cannot say", "supported")
         return min(found, key=lambda one: strength.index(one.verdict))  # the weakest link
-
-
-@dataclass(frozen=True)
-class Among:
-    """One component is ahead of the other among the goals of high, or of low, success."""
-
-    text: str
-    label: str
-    upper: str  # component
-    lower: str
-    panel: str
-    high: bool  # goals at which the better of both is at 0.5 or more; else below, but not at 0
-    through: float = 1.0  # of the training
-
-    def judge(self, cases: Sequence[Trained]) -> Judgement:
-        parts = (self.upper, self.lower)
-        sides = [Side(self.label, component=part, through=self.through) for part in parts]
-        compared = find(sides, cases, self.panel)
-        if isinstance(compared, Judgement):
-            return compared
-        tables = compared[1]
-        better = np.maximum(*(table.mean(axis=0) for table in tables))  # [G]
-        chosen = better >= 0.5 if self.high else (better > 0) & (better < 0.5)
-        if not chosen.any():
-            return Judgement("cannot say", "there are no such goals")
-        found = difference([table[:, chosen] for table in tables], parts, True, 0.0)
-        evidence = f"{chosen.sum()} goals: {found.evidence}"
-        return Judgement(above(0.0, found.low, found.high), evidence)

@@ -59,8 +59,9 @@ class Maps:
 
 def draw(group: Group, num_maps: int) -> Maps:
     """The maps of a group whose goals have a layout, on a page with so many."""
-    n = len(group.last)
-    success = grid_map(group, goal_success(group), 0.0, 1.0) if n else None
+    n, rates = len(group.last), goal_success(group)
+    ordered = np.array([rates[name] for name in group.goals.names]) if n else None
+    success = grid_map(group, ordered, 0.0, 1.0) if n else None
     run = next((run for run in group.runs if run.values is not None), None)
     if run is None:
         return Maps(group.label, n, success, None, None, None)

@@ -94,7 +94,7 @@ def render(paths: list[Path]) -> str:
 def page_of(template: str, runs: list[Run], **more: Any) -> str:
     """A page about these runs."""
     found = sections(runs)
-    drawable = [g for s in found for g in s.groups if g.goals and g.goals.layout]
+    drawable = [group for section in found for group in section.groups if group.mapped]
     views = [view(section, len(drawable)) for section in found]
     colours = maps.COLOURS if drawable else ()
     return fill(template, views=views, colours=colours, without_seed=without_seed, **more)
@@ -118,7 +118,7 @@ def view(section: Section, num_maps: int) -> SectionView:
         ],
         finals=[final(group) for group in groups],
         goals=goal_rows(groups),
-        maps=[maps.draw(g, num_maps) for g in groups if g.goals and g.goals.layout],
+        maps=[maps.draw(group, num_maps) for group in groups if group.mapped],
         metrics=[_metric_chart(groups, looks, name) for name in metric_names(groups)],
         published=published(section.task),
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from allgoals.errors import UsageError
 from allgoals.report.load import Evaluation, Goals, Run
+from allgoals.report.scores import same_goals
 from allgoals.report.statistics import bootstrap_interval, interquartile_mean, standard_error
 
 FIELDS_IN_LABEL = 3
@@ -28,15 +29,24 @@ class Group:
         return next((run.goals for run in self.runs if run.goals), None)
 
     @property
+    def mapped(self) -> bool:
+        """Whether all its goals lie on one map."""
+        return bool(self.goals and self.goals.layout) and same_goals(self.runs)
+
+    @property
     def last_step(self) -> int | None:
         """The latest step at which any of the runs was evaluated."""
         return max((run.last.steps for run in self.runs if run.last), default=None)
 
     @property
+    def ended(self) -> list[Run]:
+        """Those that were evaluated at the last step."""
+        return [run for run in self.runs if self.last_step in run.evaluations]
+
+    @property
     def last(self) -> list[Evaluation]:
         """The evaluations at the last step; runs that have not come that far have none."""
-        step = self.last_step
-        return [run.evaluations[step] for run in self.runs if step in run.evaluations]
+        return [run.evaluations[self.last_step] for run in self.ended]
 
     @property
     def components(self) -> list[str]:
@@ -117,7 +127,7 @@ def _gather(runs: Iterable[Run], key: Callable[[Run], Any]) -> list[list[Run]]:
 
 
 def _check_same_goals(runs: list[Run]) -> None:
-    known = [run for run in runs if run.goals]
+    known = [run for run in runs if run.goals and not _own_goals(run.config)]
     for run in known:
         if run.goals.names != known[0].goals.names:
             raise UsageError(
@@ -127,7 +137,18 @@ def _check_same_goals(runs: list[Run]) -> None:
 
 
 def without_seed(config: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in config.items() if name != "seed"}
+    """What the seeds of one configuration share."""
+    shared = {name: value for name, value in config.items() if name != "seed"}
+    if _own_goals(config):
+        goals = config["goals"].items()
+        shared["goals"] = {name: value for name, value in goals if name != "subset_seed"}
+    return shared
+
+
+def _own_goals(config: dict[str, Any]) -> bool:
+    """Whether a run chose its goals at random by its own seed."""
+    goals = config.get("goals", {})
+    return goals.get("subset") is not None and goals.get("subset_seed") == config["seed"]
 
 
 def labels(configs: list[dict[str, Any]]) -> list[str]:
@@ -197,32 +218,30 @@ def final(group: Group) -> Final:
         low=low,
         high=high,
         middle=interquartile_mean(
-            [one.success["agent"][group.goals.reachable] for one in group.last]
+            [rate for run in group.ended for rate in run.last.success["agent"][run.goals.reachable]]
         ),
     )
 
 
-def goal_success(group: Group) -> np.ndarray:
-    """The success of every goal at the last step, meant over seeds; [G]."""
-    rates = [one.success["agent"] for one in group.last]
-    return np.mean(rates, axis=0) if rates else np.full(len(group.goals.names), math.nan)
+def goal_success(group: Group) -> dict[str, float]:
+    """The success of every goal at the last step, meant over the seeds that have it."""
+    rates: dict[str, list[float]] = {}
+    for run in group.ended:
+        for name, rate in zip(run.goals.names, run.last.success["agent"], strict=True):
+            rates.setdefault(name, []).append(float(rate))
+    return {name: float(np.mean(some)) for name, some in rates.items()}
 
 
 def goal_rows(groups: Sequence[Group]) -> list[GoalRow]:
     """Every goal that any group has, with the success each group has at it."""
-    known = [group for group in groups if group.goals]
     reachable: dict[str, bool] = {}
-    for group in known:
-        reachable |= dict(zip(group.goals.names, group.goals.reachable.tolist(), strict=True))
-    tables = [dict(_goal_items(group)) for group in groups]
+    for goals in (run.goals for group in groups for run in group.runs if run.goals):
+        reachable |= dict(zip(goals.names, goals.reachable.tolist(), strict=True))
+    tables = [goal_success(group) for group in groups]
     return [
         GoalRow(name, can, tuple(table.get(name, math.nan) for table in tables))
         for name, can in reachable.items()
     ]
-
-
-def _goal_items(group: Group) -> Iterable[tuple[str, float]]:
-    return zip(group.goals.names, goal_success(group).tolist(), strict=True) if group.goals else ()
 
 
 def metric_names(groups: Sequence[Group]) -> list[str]:

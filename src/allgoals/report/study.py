@@ -19,7 +19,7 @@ from allgoals.report.load import Run
 from allgoals.report.page import fill, page_of, write_page
 from allgoals.report.pictures import Picture
 from allgoals.report.published import published
-from allgoals.report.results import sections
+from allgoals.report.results import GoalRow, Section, goal_rows, sections
 from allgoals.report.scores import Row, Trained
 from allgoals.runs.directory import write_bytes
 
@@ -97,7 +97,10 @@ def write_findings(
     export_table(folder / "goals", goals, list(goals[0]) if goals else [])
     export_table(folder / "claims", claims, list(claims[0]) if claims else [])
     told = dict(shown=shown, drawn=drawn, judged=judged, how=how)
-    write_page(folder / "report.md", fill("study.md", sections=sections(runs), **told))
+    found = sections(runs)
+    write_page(folder / "report.md", fill("study.md", sections=found, **told))
+    if found:
+        write_page(folder / "goals.md", fill("goals.md", shown=shown, tables=goal_tables(found)))
     page = page_of("study.html", runs, most_rows=MOST_ROWS, **told)
     write_page(folder / "report.html", page)
     return folder / "report.html"
@@ -129,6 +132,24 @@ def goal_table(runs: Sequence[Run]) -> list[Row]:
         for run in runs if run.last and run.goals
         for component, rates in run.last.success.items()
         for goal, rate in zip(run.goals.names, rates, strict=True)
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GoalTable:
+    """The last success at every goal of a task, over seeds, beside the paper's."""
+
+    task: str
+    labels: list[str]
+    rows: list[GoalRow]
+    paper: dict[str, float]
+
+
+def goal_tables(found: Sequence[Section]) -> list[GoalTable]:
+    return [
+        GoalTable(one.task, [group.label for group in one.groups], goal_rows(one.groups),
+                  published(one.task))
+        for one in found
     ]  # fmt: skip
 
 

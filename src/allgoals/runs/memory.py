@@ -1,5 +1,6 @@
 """How much memory a program will take, known before it runs."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import jax
@@ -37,26 +38,38 @@ def _cgroup_bytes() -> float:
         return float("inf")
 
 
-def check_memory(experiment: Experiment, program: Compiled) -> int:
+def check_memory(experiment: Experiment, num_goals: int, program: Compiled) -> int:
     """The bytes that training will take; refuses when there are not as many."""
     need, free = program_bytes(program), free_bytes()
     if need > free:
         raise MemoryShortage(
-            f"training needs {gib(need)} of memory, {gib(free)} are free\n" + advice(experiment)
+            f"training needs {gib(need)} of memory, {gib(free)} are free\n"
+            + advice(experiment, num_goals)
         )
     return need
 
 
-def advice(experiment: Experiment) -> str:
+def advice(experiment: Experiment, num_goals: int) -> str:
     """What to change, and from what."""
-    rollouts = (
-        f"smaller: --num-envs {max(1, experiment.num_envs // 4)} (now {experiment.num_envs}),"
-        f" --num-steps {max(1, experiment.num_steps // 2)} (now {experiment.num_steps}),\n"
-    )
+    fewer = fewer_environments(experiment, num_goals)
+    rollouts = f"--num-envs {fewer} (now {experiment.num_envs})" if fewer else "a smaller minibatch"
     if isinstance(experiment.algorithm, OffPolicy):
         size = experiment.algorithm.replay_size
-        return rollouts + f"above all a smaller --algorithm.replay-size (now {size})"
-    return rollouts + "a smaller --algorithm.width or minibatch, or --goals.subset for fewer goals"
+        return f"smaller: {rollouts},\nabove all a smaller --algorithm.replay-size (now {size})"
+    parts = [field.name for field in fields(experiment.algorithm)]
+    held = [part for part in parts if hasattr(getattr(experiment.algorithm, part), "width")]
+    widths = [f"--algorithm.{part}.width" for part in held] or ["--algorithm.width"]
+    return f"smaller: {rollouts},\n{', '.join(widths)}, or --goals.subset for fewer goals"
+
+
+def fewer_environments(experiment: Experiment, num_goals: int) -> int | None:
+    """A quarter as many or, if that is what minibatches divide, a half."""
+    for some in (experiment.num_envs // 4, experiment.num_envs // 2):
+        rows = some * experiment.num_steps
+        divisions = experiment.algorithm.divisions(rows, num_goals).values()
+        if rows and all(total % part == 0 for total, part in divisions):
+            return some
+    return None
 
 
 def gib(count: float) -> str:

@@ -1,0 +1,95 @@
+"""Claims about the goals of one case: at which of them one part of its agent is ahead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from allgoals.report.claims import Judgement, Side, above, difference, find
+from allgoals.report.scores import Trained, goal_names
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Two components of an agent at every goal."""
+
+    label: str
+    upper: str  # component
+    lower: str
+    panel: str
+    through: float = 1.0  # of the training
+
+    def find(self, cases: Sequence[Trained]) -> Judgement | tuple[np.ndarray, np.ndarray]:
+        """Success of both [seeds, goals], where either is above a random policy's."""
+        sides = [Side(self.label, component=c, through=self.through) for c in self.names]
+        compared = find(sides, cases, self.panel)
+        if isinstance(compared, Judgement):
+            return compared
+        (case, _), tables = compared
+        reachable = next(run.goals.reachable for run in case.runs if run.goals)
+        names = [name for name, can in zip(goal_names(case.runs), reachable, strict=True) if can]
+        chance = np.array([case.by_chance.get(name, 0.0) for name in names])
+        learnt = better(tables) > chance
+        return tables[0][:, learnt], tables[1][:, learnt]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.upper, self.lower
+
+
+def better(tables: Sequence[np.ndarray]) -> np.ndarray:
+    """What the better of both reaches at each goal, over seeds. [G]"""
+    return np.maximum(*(table.mean(axis=0) for table in tables))
+
+
+NO_GOALS = Judgement("cannot say", "there are no such goals")
+
+
+@dataclass(frozen=True)
+class Among:
+    """One component is ahead at more goals than the other, of those of high or of low success."""
+
+    text: str
+    parts: Parts
+    high: bool  # goals at which the better of both is at 0.5 or more; else below
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        found = self.parts.find(cases)
+        if isinstance(found, Judgement):
+            return found
+        chosen = (better(found) >= 0.5) == self.high
+        if not chosen.any():
+            return NO_GOALS
+        one, other = (table[:, chosen] for table in found)
+        wins = [(one > other).astype(float), (other > one).astype(float)]
+        shares = difference(wins, self.parts.names, paired=True, floor=0.0)
+        evidence = (
+            f"ahead at a share of {chosen.sum()} goals: {shares.evidence}; their mean success"
+            f" {one.mean():.3f} and {other.mean():.3f}"
+        )
+        return Judgement(above(0.0, shares.low, shares.high), evidence)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """At the goals of the lowest success that is not chance, one component succeeds alone."""
+
+    text: str
+    parts: Parts
+    goals: int  # so many
+
+    def judge(self, cases: Sequence[Trained]) -> Judgement:
+        found = self.parts.find(cases)
+        if isinstance(found, Judgement):
+            return found
+        rarest = np.argsort(better(found), kind="stable")[: self.goals]
+        if len(rarest) < self.goals:
+            return NO_GOALS
+        one, other = (table.mean(axis=0)[rarest] for table in found)
+        alone = int(((one > 0) & (other == 0)).sum())
+        upper, lower = self.parts.names
+        evidence = (
+            f"of {self.goals} goals, {upper} alone reaches {alone};"
+            f" {lower} reaches {int((other > 0).sum())}"
+        )
+        return Judgement("supported" if alone == self.goals else "contradicted", evidence)
