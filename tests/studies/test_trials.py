@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from threading import Thread
 
 import pytest
 
@@ -60,22 +61,38 @@ def test_a_trial_that_raises_is_free_for_another(tmp_path):
 
 
 def test_of_two_claims_to_an_index_the_earlier_counts(tmp_path):
-    """Two workers that began in the same moment have each offered every index."""
-    both = trials(tmp_path)
-    for _ in range(2):
-        for i in range(6):
-            both.study.enqueue_trial(parameters(SPACE, i), user_attrs={"index": i})
-    counted = Counter()
-    both.work(lambda i, chosen: counted.update([i]) or worth(i, chosen))
-    assert counted == dict.fromkeys(range(6), 1)
-    complete = [t for t in both.study.trials if t.state.name == "COMPLETE"]
-    assert sorted(t.user_attrs["index"] for t in complete) == list(range(6))
+    """Two workers have found the same index free in the same moment."""
+    first, second = trials(tmp_path), trials(tmp_path)
+    claim = first._claim(0)
+    assert claim.params == parameters(SPACE, 0)
+    assert second._claim(0) is None
+    assert first._carry_out(claim, worth)
+    assert second._claim(0) is None  # nor when it is finished
+    assert [one.index for one in second.finished()] == [0]
+
+
+def test_workers_that_always_choose_alike_share_the_work(tmp_path):
+    """Each index is carried out by one of three, though all want the lowest that is free."""
+    carried_out = Counter()
+
+    def slowly(index, chosen):
+        carried_out.update([index])
+        time.sleep(0.05)
+        return worth(index, chosen)
+
+    workers = [Thread(target=trials(tmp_path).work, args=(slowly,)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert carried_out == dict.fromkeys(range(6), 1)
+    states = Counter(trial.state.name for trial in trials(tmp_path).study.trials)
+    assert states["COMPLETE"] == 6 and states["RUNNING"] == 0
 
 
 def test_who_gives_no_sign_of_life_loses_the_trial(tmp_path):
     dead = trials(tmp_path, count=1)
-    dead._offer({0})
-    dead.study.ask()  # and nothing more
+    dead._claim(0)  # and nothing more
     begin = time.time()
     trials(tmp_path, count=1, grace=1.0).work(worth)
     assert 0.5 < time.time() - begin < 30

@@ -1,14 +1,16 @@
 """Trials of a sweep, shared by any number of workers through a database.
 
 Trial i has the same parameters whoever takes it, so what the database decides is only who does.
-Every claim is a trial of optuna's, created with its index; of two claims to one index the earlier
-counts. A worker shows that it lives by counting in its claim; where others see no change for
-`grace` seconds, the claim fails and the index is free again. So each index is finished once.
+Every claim is a trial of optuna's that its worker creates, with its index; of two claims to one
+index the earlier counts. A worker shows that it lives by counting in its claim; where others see
+no change for `grace` seconds, the claim fails and the index is free again. So each index is
+finished once.
 """
 
 import math
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -100,8 +102,9 @@ class Trials:
         """Takes trials that nobody has, until all are finished."""
         while missing := self._missing():
             self._bury_the_dead()
-            self._offer(missing)
-            if not self._in_state("WAITING") or not self._take(evaluate):
+            free = missing - {trial.user_attrs["index"] for trial in self._in_state("RUNNING")}
+            claim = self._claim(min(free)) if free else None
+            if claim is None or not self._carry_out(claim, evaluate):
                 time.sleep(PATIENCE)
 
     def finished(self) -> list[Finished]:
@@ -121,54 +124,59 @@ class Trials:
         found = self.study.get_trials(deepcopy=False, states=states)
         return [trial for trial in found if "index" in trial.user_attrs]
 
-    def _offer(self, missing: set[int]) -> None:
-        """Every index that is neither finished nor claimed gets a trial that waits."""
-        claimed = {trial.user_attrs["index"] for trial in self._in_state("WAITING", "RUNNING")}
-        for index in sorted(missing - claimed):
-            chosen = parameters(self.space, index)
-            self.study.enqueue_trial(chosen, user_attrs={"index": index})
+    def _claim(self, index: int):
+        """A trial of one's own; None if the index is finished or an earlier claim to it stands."""
+        import optuna
+        from optuna.distributions import CategoricalDistribution
 
-    def _take(self, evaluate: Callable[[int, dict[str, Any]], float]) -> bool:
-        """Claims a trial that waits and carries it out; false if it is another's."""
-        from optuna.trial import TrialState
+        token = uuid.uuid4().hex
+        claim = optuna.create_trial(
+            state=optuna.trial.TrialState.RUNNING,
+            params=parameters(self.space, index),
+            distributions={k: CategoricalDistribution(of) for k, of in self.space.items()},
+            user_attrs={"index": index, "token": token},
+        )
+        self.study.add_trial(claim)
+        claims = [
+            trial
+            for trial in self._in_state("RUNNING", "COMPLETE")
+            if trial.user_attrs["index"] == index
+        ]
+        ours = next(trial for trial in claims if trial.user_attrs.get("token") == token)
+        if any(one.state.is_finished() or one.number < ours.number for one in claims):
+            self._fail(ours)
+            return None
+        return ours
 
-        trial = self.study.ask()
-        index = trial.user_attrs.get("index")
-        if index is None or self._is_late(trial.number, index):
-            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
-            return False
-        chosen = {name: trial.suggest_categorical(name, of) for name, of in self.space.items()}
+    def _carry_out(self, claim, evaluate: Callable[[int, dict[str, Any]], float]) -> bool:
+        """Whether it is finished; not if another is at it."""
+        import optuna
+
         try:
-            with _alive(trial, self.grace / 4):
-                value = evaluate(index, chosen)
+            with _alive(optuna.trial.Trial(self.study, claim._trial_id), self.grace / 4):
+                value = evaluate(claim.user_attrs["index"], dict(claim.params))
         except RunInUse:  # by a worker that was thought dead
-            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            self._fail(claim)
             return False
         except BaseException:
-            self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+            self._fail(claim)
             raise
-        self.study.tell(trial, value, skip_if_finished=True)
+        self.study.tell(claim.number, value, skip_if_finished=True)
         return True
 
-    def _is_late(self, number: int, index: int) -> bool:
-        """Whether the index is finished, or an earlier claim to it stands."""
-        rivals = [
-            trial
-            for trial in self._in_state("WAITING", "RUNNING", "COMPLETE")
-            if trial.user_attrs["index"] == index and trial.number != number
-        ]
-        return any(trial.state.name == "COMPLETE" or trial.number < number for trial in rivals)
-
-    def _bury_the_dead(self) -> None:
+    def _fail(self, claim) -> None:
         from optuna.trial import TrialState
 
+        self.study.tell(claim.number, state=TrialState.FAIL, skip_if_finished=True)
+
+    def _bury_the_dead(self) -> None:
         now = time.monotonic()
         for trial in self._in_state("RUNNING"):
             sign = trial.user_attrs.get("alive")
             before, since = self._signs.get(trial.number, (None, now))
             self._signs[trial.number] = (sign, since if sign == before else now)
             if now - self._signs[trial.number][1] > self.grace:
-                self.study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
+                self._fail(trial)
 
 
 @contextmanager
