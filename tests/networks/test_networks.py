@@ -51,12 +51,12 @@ def test_groups_equal_plain_products(mix, rows, groups):
 
 @pytest.mark.parametrize("goals", [7, WIDE])
 def test_every_view_of_the_head_is_a_part_of_the_whole(goals):
-    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=4, num_goals=goals, bounded=True)
+    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=10, num_goals=goals, bounded=True)
     obs = jax.random.randint(jax.random.key(0), (40, 2), 0, 6)
     params = network.init(jax.random.key(1), obs)
-    action = jax.random.randint(jax.random.key(2), (40,), 0, 4)
+    action = jax.random.randint(jax.random.key(2), (40,), 0, 10)
     every = network.apply(params, obs)
-    assert every.shape == (40, 4, goals) and (every > 0).all() and (every < 1).all()
+    assert every.shape == (40, 10, goals) and (every > 0).all() and (every < 1).all()
     chosen = network.apply(params, obs, action, method="chosen")
     np.testing.assert_allclose(chosen, every[jnp.arange(40), action], rtol=1e-5)
     best = network.apply(params, obs, method="best")
@@ -72,8 +72,8 @@ def test_every_view_of_the_head_is_a_part_of_the_whole(goals):
 def test_all_actions_round_their_factors_and_nothing_else(dtype, goals):
     """Against sums of the rounded factors in float64: coarse sums would be off by 1e-2."""
     keys = jax.random.split(jax.random.key(0), 4)
-    x, kernel = jax.random.normal(keys[0], (20, 64)), jax.random.normal(keys[1], (4, 64, goals))
-    bias = jax.random.normal(keys[2], (4, goals))
+    x, kernel = jax.random.normal(keys[0], (20, 64)), jax.random.normal(keys[1], (10, 64, goals))
+    bias = jax.random.normal(keys[2], (10, goals))
     goal = jax.random.randint(keys[3], (20,), 0, goals)
     rounded = [np.asarray(each.astype(dtype), np.float64) for each in (x, kernel)]
     q = np.einsum("bh,ahg->bag", *rounded) + np.asarray(bias, np.float64)
