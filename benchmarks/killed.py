@@ -6,7 +6,6 @@ Run: python benchmarks/killed.py RUN COPY [--at 0.3 0.7]
 """
 
 import argparse
-import json
 import shutil
 import subprocess
 import sys
@@ -46,20 +45,21 @@ def end(run: Path) -> tuple[str, list[dict], list[dict]]:
         {name: value for name, value in row.items() if name not in CLOCK}
         for row in directory.rows("metrics.jsonl")
     ]
-    learnt = json.loads((run / "summary.json").read_text())["parameters_sha256"]
+    learnt = directory.read("summary.json")["parameters_sha256"]
     return learnt, rows, directory.rows("evaluations.jsonl")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=Path, help="finished")
+    parser.add_argument("run", type=Path, help="finished, at the latest when its copy is")
     parser.add_argument("copy", type=Path, help="a new folder")
     parser.add_argument("--at", type=float, nargs="+", default=[0.3, 0.7], help="shares of it")
     words = parser.parse_args()
     words.copy.mkdir(parents=True)
     shutil.copy(words.run / "config.json", words.copy)
+    whole = RunDirectory(words.run).read("config.json")["experiment"]["steps"]
     for share in words.at:
-        kill(words.copy, round(share * steps(words.run)))
+        kill(words.copy, round(share * whole))
     begin(words.copy).wait()
     names = ("parameters_sha256", "metrics", "evaluations")
     compared = zip(names, end(words.run), end(words.copy), strict=True)
