@@ -193,16 +193,20 @@ def test_futures_are_uniform_over_the_rest_of_the_episode():
     assert share[:4].sum() == 0 and share[9:].sum() == 0
 
 
-def test_soft_targets_equal_the_equation():
-    """R + gamma (min Q' - alpha log pi), and R alone where there is no future."""
-    task, agent = small_task(), small("sac", gamma=0.7).agent
+@pytest.mark.parametrize("ends", [False, True])
+def test_soft_targets_equal_the_equation(ends):
+    """R + gamma (min Q' - alpha log pi), and R alone where there is no future.
+
+    Where pursuits end at their goals, returns lie in [0, 1], and so do the values that count.
+    """
+    task, agent = small_task(ends=ends), small("sac", gamma=0.7).agent
     learner = agent.init(task, jax.random.key(0))
     slow = jax.tree.map(lambda x: 1.1 * x, learner.target)  # no longer the critics' own
     learner = learner._replace(target=slow)
     memory = remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
     batch = draw(task, memory, jax.random.key(1), batch_size=64, relabel="final", share=1.0)
     key, alpha = jax.random.key(2), 0.3
-    target = np.asarray(agent.targets(learner, batch, alpha, key))
+    target = np.asarray(agent.targets(task, learner, batch, alpha, key))
     mean, deviation = (
         np.asarray(x, np.float64) for x in learner.policy(batch.next_obs, batch.goal)
     )
@@ -212,7 +216,9 @@ def test_soft_targets_equal_the_equation():
     log_pi = (density - np.log(1 - np.tanh(x) ** 2)).sum(-1)
     critics = learner.critics.replace(params=slow)
     q = np.asarray(critics(batch.next_obs, jnp.asarray(np.tanh(x), jnp.float32), batch.goal))
-    future = np.where(batch.no_future, 0.0, q.min(axis=0) - alpha * log_pi)
+    assert (q.min(axis=0) < 0).any()
+    worth = np.clip(q.min(axis=0), 0, 1) if ends else q.min(axis=0)
+    future = np.where(batch.no_future, 0.0, worth - alpha * log_pi)
     np.testing.assert_allclose(target, batch.reward + 0.7 * future, atol=1e-4)
     assert np.asarray(batch.no_future).any() and not np.asarray(batch.no_future).all()
 
@@ -240,12 +246,14 @@ def td3():
     return task, agent, learner, remembered(walked(np.random.default_rng(0), 30, 3), 30, seam=7)
 
 
-def test_td3_targets_equal_the_equation(td3):
+@pytest.mark.parametrize("ends", [False, True])
+def test_td3_targets_equal_the_equation(td3, ends):
     """The smaller slow critic of the slow policy's action with clipped noise."""
-    task, agent, learner, memory = td3
+    _, agent, learner, memory = td3
+    task = small_task(ends=ends)
     batch = draw(task, memory, jax.random.key(1), batch_size=512, relabel="final", share=1.0)
     key = jax.random.key(2)
-    target = np.asarray(agent.targets(learner, batch, key))
+    target = np.asarray(agent.targets(task, learner, batch, key))
     slow_policy = learner.policy.replace(params=learner.slow_policy)
     slow_critics = learner.critics.replace(params=learner.slow_critics)
     mean = np.tanh(np.asarray(slow_policy(batch.next_obs, batch.goal)[0]))
@@ -253,6 +261,8 @@ def test_td3_targets_equal_the_equation(td3):
     assert (np.abs(noise) > 0.5).any()
     action = np.clip(mean + np.clip(noise, -0.5, 0.5), -1, 1)
     q = np.asarray(slow_critics(batch.next_obs, jnp.asarray(action), batch.goal)).min(axis=0)
+    assert (q < 0).any()
+    q = np.clip(q, 0, 1) if ends else q
     expected = batch.reward + 0.7 * np.where(batch.no_future, 0.0, q)
     np.testing.assert_allclose(target, expected, atol=1e-5)
 
@@ -283,10 +293,10 @@ def test_hindsight_is_what_the_networks_learn_from(name):
     batch = draw(task, memory, key_batch, batch_size=8, relabel="final", share=1.0)
     if name == "sac_her":
         target = agent.targets(
-            learner, batch, learner.temperature(), jax.random.split(key_learn)[0]
+            task, learner, batch, learner.temperature(), jax.random.split(key_learn)[0]
         )
     else:
-        target = agent.targets(learner, batch, key_learn)
+        target = agent.targets(task, learner, batch, key_learn)
 
     @jax.grad
     def of_critics(params):

@@ -32,6 +32,7 @@ from allgoals.learning import squashed
 from allgoals.learning.advantage import expectile_loss, weighted_loss, weights
 from allgoals.learning.model import Model
 from allgoals.learning.per_goal import smaller_q
+from allgoals.learning.targets import limited
 from allgoals.networks.control import AllGoalsCritics, AllGoalsPolicy, AllGoalsValue, Temperature
 from allgoals.networks.encoders import OffsetEncoder
 from allgoals.types import Array, Key, Metrics, Obs, PyTree, Task
@@ -112,7 +113,7 @@ class LeoSac:
         steps = memory.replay.take(*memory.replay.sample(key_rows, self.batch_size))
         batch = through_all(task, steps, key_goals, self.goals_per_update, self.offset)
         if self.policy_update == "advantage":
-            return self.advantage_step(learner, batch)
+            return self.advantage_step(task, learner, batch)
         return self.resampling_step(task, learner, batch, key_step)
 
     def resampling_step(
@@ -121,7 +122,7 @@ class LeoSac:
         """One gradient step of critics, policy and temperature; each goal has its own actions."""
         key_next, key_now = jax.random.split(key)
         alpha = learner.temperature()
-        target = self.soft_targets(learner, batch, alpha, key_next)
+        target = self.soft_targets(task, learner, batch, alpha, key_next)
         critics, of_critics = self._learn_critics(learner, batch, target)
 
         def worth(action: Array) -> Array:  # [B, K, A] -> [B, K]
@@ -142,20 +143,20 @@ class LeoSac:
         return learner, {**of_critics, **of_policy, **of_alpha}
 
     def soft_targets(
-        self, learner: LeoSacLearner, batch: AllGoalsBatch, alpha: Array, key: Key
+        self, task: Task, learner: LeoSacLearner, batch: AllGoalsBatch, alpha: Array, key: Key
     ) -> Array:
         """R(s') + gamma (min Q'(s', pi(s')) - alpha log pi). [B, K]"""
         slow = learner.critics.replace(params=learner.target)
         action, log_pi = squashed.sample(key, *learner.policy(batch.next_seen, batch.heads))
-        q = smaller_q(slow, batch.next_seen, action, batch.heads)
+        q = limited(smaller_q(slow, batch.next_seen, action, batch.heads), task.goals.bounded)
         return batch.reward + self.gamma * ~batch.no_future * (q - alpha * log_pi)
 
     def advantage_step(
-        self, learner: LeoSacLearner, batch: AllGoalsBatch
+        self, task: Task, learner: LeoSacLearner, batch: AllGoalsBatch
     ) -> tuple[LeoSacLearner, Metrics]:
         """One gradient step of critics, V and policy from the action that was taken."""
         slow = learner.value.replace(params=learner.target)
-        next_value = slow(batch.next_seen)[:, batch.heads]
+        next_value = limited(slow(batch.next_seen)[:, batch.heads], task.goals.bounded)
         target = batch.reward + self.gamma * ~batch.no_future * next_value
         critics, of_critics = self._learn_critics(learner, batch, target)
         q = learner.critics(batch.seen, batch.action).min(axis=0)[:, batch.heads]  # [B, K]

@@ -18,6 +18,7 @@ from allgoals.algorithms.base import example_inputs, goal_features, hyperparamet
 from allgoals.algorithms.off_policy import Batch, Memory, Relabel, draw, slowly
 from allgoals.learning import squashed
 from allgoals.learning.model import Model
+from allgoals.learning.targets import limited
 from allgoals.networks.control import Critics, Policy, Temperature
 from allgoals.types import Array, Key, Metrics, Obs, PyTree, Task
 
@@ -96,7 +97,7 @@ class Sac:
         """
         key_next, key_now = jax.random.split(key)
         alpha = learner.temperature()
-        target = self.targets(learner, batch, alpha, key_next)
+        target = self.targets(task, learner, batch, alpha, key_next)
         critics, of_critics = learner.critics.learn(
             lambda net: critic_loss(net(batch.obs, batch.action, batch.goal), target),
             self.learning_rate, self.max_grad_norm,
@@ -116,11 +117,13 @@ class Sac:
     def worth(self, learner: SacLearner, batch: Batch, action: Array) -> Array:
         return learner.critics(batch.obs, action, batch.goal).min(axis=0)
 
-    def targets(self, learner: SacLearner, batch: Batch, alpha: Array, key: Key) -> Array:
+    def targets(
+        self, task: Task, learner: SacLearner, batch: Batch, alpha: Array, key: Key
+    ) -> Array:
         """R(s', g) + gamma (min Q'(s', a', g) - alpha log pi(a' | s', g)). [B]"""
         action, log_pi = squashed.sample(key, *learner.policy(batch.next_obs, batch.goal))
         slow = learner.critics.replace(params=learner.target)
-        q = slow(batch.next_obs, action, batch.goal).min(axis=0)
+        q = limited(slow(batch.next_obs, action, batch.goal).min(axis=0), task.goals.bounded)
         return batch.reward + self.gamma * ~batch.no_future * (q - alpha * log_pi)
 
 

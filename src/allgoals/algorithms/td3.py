@@ -15,6 +15,7 @@ from allgoals.algorithms.base import example_inputs, goal_features, hyperparamet
 from allgoals.algorithms.off_policy import Batch, Memory, Relabel, draw, slowly
 from allgoals.algorithms.sac import critic_loss
 from allgoals.learning.model import Model
+from allgoals.learning.targets import limited
 from allgoals.networks.control import Critics, Policy
 from allgoals.types import Array, Key, Metrics, Obs, PyTree, Task
 
@@ -80,7 +81,7 @@ class Td3:
             task, memory, key_batch,
             batch_size=self.batch_size, relabel=self.relabel, share=self.hindsight,
         )  # fmt: skip
-        target = self.targets(learner, batch, key_next)
+        target = self.targets(task, learner, batch, key_next)
         critics, metrics = learner.critics.learn(
             lambda net: critic_loss(net(batch.obs, batch.action, batch.goal), target),
             self.learning_rate, self.max_grad_norm,
@@ -109,7 +110,7 @@ class Td3:
         )
         return learner, metrics["policy/loss"]
 
-    def targets(self, learner: Td3Learner, batch: Batch, key: Key) -> Array:
+    def targets(self, task: Task, learner: Td3Learner, batch: Batch, key: Key) -> Array:
         """R(s', g) + gamma min Q'(s', a', g). [B]"""
         slow_policy = learner.policy.replace(params=learner.slow_policy)
         slow_critics = learner.critics.replace(params=learner.slow_critics)
@@ -118,6 +119,7 @@ class Td3:
         noise = jnp.clip(noise, -self.noise_clip, self.noise_clip)
         action = jnp.clip(action + noise, -1.0, 1.0)
         q = slow_critics(batch.next_obs, action, batch.goal).min(axis=0)
+        q = limited(q, task.goals.bounded)
         return batch.reward + self.gamma * ~batch.no_future * q
 
 

@@ -15,6 +15,14 @@ def one_step(reward: Array, terminated: Array, next_value: Array, gamma: Array |
     return reward + gamma * (1.0 - terminated) * next_value
 
 
+def limited(value: Array, bounded: bool) -> Array:
+    """An estimate as far as a return can be so: in [0, 1], if returns lie there.
+
+    Without it critics that judge actions nobody took can bid each other up without end.
+    """
+    return jnp.clip(value, 0.0, 1.0) if bounded else value
+
+
 def lambda_returns(
     reward: Array,
     terminated: Array,  # the state arrived at has no further value
