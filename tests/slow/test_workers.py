@@ -25,7 +25,7 @@ def reproduce(out: Path, name: str, *words: str) -> subprocess.Popen:
 
 def hashes(out: Path) -> dict[str, str]:
     found = {}
-    for path in sorted((out / "smoke" / "runs").rglob("summary.json")):
+    for path in sorted((out / "smoke" / "runs").glob("*/seed-*/summary.json")):
         name = str(path.parent.relative_to(out))
         found[name] = json.loads(path.read_text())["parameters_sha256"]
     return found
@@ -35,7 +35,7 @@ def kill_a_worker(command: subprocess.Popen, out: Path, chance: random.Random) -
     """One of those at work, in the midst of a run; whether there was one."""
     while command.poll() is None:
         workers = psutil.Process(command.pid).children()
-        begun = len(list((out / "smoke" / "runs").rglob("config.json")))
+        begun = len(list((out / "smoke" / "runs").glob("*/seed-*/config.json")))
         if len(workers) > 1 and begun > len(hashes(out)):
             chance.choice(workers).send_signal(signal.SIGKILL)
             return True
