@@ -1,5 +1,7 @@
 """Collecting, against the story of each environment told by a plain loop."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,8 +9,12 @@ import pytest
 
 from allgoals.envs.vector import VectorEnv
 from allgoals.goals.samplers import uniform
+from allgoals.presets import preset
 from allgoals.rollout import collect, start
+from allgoals.runs.setup import build_trainer
+from allgoals.validation import build_task
 from tests.probes import DeadlyChain, chain_task
+from tests.runs.micro import micro
 
 STEPS, ENVS = 60, 6
 
@@ -106,6 +112,17 @@ def test_arbitrary_rewards_and_pseudo_terminations():
     _, rollout = collect(task, envs, policy, uniform, 0.9, actor, jax.random.key(1), 5)
     distance = np.abs(np.asarray(rollout.next_obs)[..., :1].astype(float) - np.arange(5))
     np.testing.assert_allclose(rollout.outcome.reward, -distance)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_run_keeps_its_goals_if_that_is_asked_for(frozen):
+    """From the option of an experiment to the rollouts of its trainer."""
+    goals = replace(preset("point-u-maze/sac").goals, frozen=frozen)
+    experiment = micro("sac", goals=goals, num_steps=32)  # an episode and a half
+    trainer = build_trainer(experiment, build_task(experiment))
+    state = trainer.init(jax.random.key(0))
+    _, rollout = trainer.collect(trainer.algorithm, state, jax.random.key(1), 0.0)
+    assert (rollout.goal == rollout.goal[0]).all() == frozen and rollout.ended.any()
 
 
 @pytest.mark.parametrize(("ends", "frozen"), [(False, False), (True, True), (False, True)])

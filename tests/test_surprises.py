@@ -22,7 +22,7 @@ def said(name: str, agent: dict, **maze) -> list[str]:
 
 
 def of(experiment: Experiment) -> list[str]:
-    return surprises(experiment.algorithm, build_task(experiment))
+    return surprises(experiment, build_task(experiment))
 
 
 @pytest.mark.parametrize("task", ["point-u-maze", "point-big-maze", "gridworld"])
@@ -52,3 +52,10 @@ def test_grids_that_miss_and_bonuses_that_punish_are_told(name, agent, maze, tol
     found = said(f"point-u-maze/{name}", agent, **maze)
     assert len(found) == len(told)
     assert all(part in text for part, text in zip(told, found, strict=True))
+
+
+def test_a_reward_that_pays_for_falling_is_told():
+    """Points cannot fall."""
+    pytest.importorskip("brax")
+    assert "learn to fall" in "".join(said("ant-u-maze/sac", {}, reward="dense"))
+    assert not said("ant-u-maze/sac", {}) and not said("point-u-maze/sac", {}, reward="dense")

@@ -137,6 +137,8 @@ def _ant_paper(task: str, name: str) -> Experiment:
     algorithm, num_steps = ALGORITHMS[name], 50
     if name == "crl":
         algorithm, num_steps = replace(algorithm, warm_up=256_000), 62
+    if name.endswith("_her"):  # rows whose episode ends in a window of the length of an episode
+        algorithm = replace(algorithm, agent=replace(algorithm.agent, hindsight=0.5))
     return Experiment(
         task, name, TASKS[task][0](), algorithm,
         steps=50_000_000, num_envs=256, num_steps=num_steps,

@@ -8,9 +8,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from allgoals.algorithms import DualLeoSac, LeoSac, OffPolicy, Sac
 from allgoals.algorithms.base import Algorithm
+from allgoals.envs.ant_maze import AntMaze
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment, MazeGoalOptions
-from allgoals.goals.maze import snap_warning
+from allgoals.goals.maze import MazeGoals, snap_warning
 from allgoals.tasks import MAZES, TASKS, make_task
 from allgoals.types import Box, Task
 
@@ -67,10 +68,12 @@ def build_task(experiment: Experiment) -> Task:
     return task
 
 
-def surprises(algorithm: Algorithm, task: Task) -> list[str]:
+def surprises(experiment: Experiment, task: Task) -> list[str]:
     """What is allowed and may surprise all the same."""
-    punished = [_punishment(part, flag, task) for flag, part in _learners(algorithm).items()]
-    return missed_goals(algorithm, task) + list(filter(None, punished))
+    learners = _learners(experiment.algorithm)
+    told = [_punishment(part, flag, task) for flag, part in learners.items()]
+    told.append(_rewarded_falls(experiment))
+    return missed_goals(experiment.algorithm, task) + list(filter(None, told))
 
 
 def missed_goals(algorithm: Algorithm, task: Task) -> list[str]:
@@ -104,6 +107,17 @@ def _punishment(part: Any, flag: str, task: Task) -> str:
         f"reaching a goal is worth 1 and ends a bonus for acting at random that is worth up to"
         f" {worth:.2g}: success may be punished. Choose a {flag}initial-temperature below"
         f" {MOST_BONUS * alpha / worth:.1g}"
+    )
+
+
+def _rewarded_falls(experiment: Experiment) -> str:
+    """Where no reward is above 0, nothing is better than an end."""
+    dense = getattr(experiment.goals, "maze", MazeGoals()).reward == "dense"
+    if not dense or not isinstance(experiment.env, AntMaze):
+        return ""
+    return (
+        "a dense reward is never above 0 and a fall ends it: an ant can learn to fall."
+        " --goals.maze.reward sparse pays for reaching goals instead"
     )
 
 

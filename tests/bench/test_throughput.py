@@ -107,10 +107,12 @@ def test_shares_are_taken_within_a_round():
     facts = dict(compile_cold=0.0, compile_warm=0.0, bytes_per_transition=0.0, program_bytes=0)
     leo = Subject("leo", *[lambda: None] * 3, facts)
     found = _result("gridworld", leo, times, SMALL)
-    assert found.of_pqn == (0.625, 0.5, 0.75) and found.of_bare == (0.1875, 0.125, 0.25)
+    assert found.of_plain == (0.625, 0.5, 0.75) and found.of_bare == (0.1875, 0.125, 0.25)
     assert found.whole.median == (SMALL.rows / 4 + SMALL.rows / 8) / 2
     alone = {name: of for name, of in times.items() if name != "pqn/whole"}
-    assert _result("gridworld", leo, alone, SMALL).of_pqn is None
+    assert _result("gridworld", leo, alone, SMALL).of_plain is None
+    of_sac = alone | {"sac/whole": [1.0, 2.0]}
+    assert _result("point-u-maze", leo, of_sac, SMALL).of_plain == (0.25, 0.25, 0.25)
 
 
 def test_a_spread_is_the_middle_and_the_range():

@@ -17,7 +17,10 @@ from allgoals.cli import COMMANDS, main
 from allgoals.cli.display import Display
 from allgoals.cli.train import summary
 from allgoals.envs.gridworld import Gridworld
-from allgoals.experiment import GoalOptions, parse_count, to_dict
+from allgoals.envs.point_maze import PointUMaze
+from allgoals.experiment import GoalOptions, MazeGoalOptions, parse_count, to_dict
+from allgoals.goals.maze import MazeGoals
+from allgoals.presets import preset
 from allgoals.validation import build_task
 from tests.runs.micro import FLAGS, check_same_end, micro, shown, start, start_in_terminal
 
@@ -81,7 +84,7 @@ def test_a_benchmark_is_plain_data(call, tmp_path):
     end = call(*words.split(), "--out", tmp_path / "speed.png")
     found = json.loads(end.out)
     assert [one["algorithm"] for one in found["results"]] == ["pqn", "leo"]
-    assert found["results"][0]["of_pqn"] == {"median": 1.0, "low": 1.0, "high": 1.0}
+    assert found["results"][0]["of_plain"] == {"median": 1.0, "low": 1.0, "high": 1.0}
     assert found["sizes"]["num_envs"] == 8 and (tmp_path / "speed.png").stat().st_size > 1000
 
 
@@ -102,6 +105,35 @@ def test_the_words_that_make_a_micro_run(call, tmp_path, finished):
     assert end.code == 0 and "\x1b" not in end.said
     results = json.loads((tmp_path / "größe.json").read_text())
     assert len(results["goals"]) == len(results["success"]["agent"])
+
+
+MAZE_FLAGS = """
+    --env.max-steps 50 --goals.frozen --goals.maze.commanded anywhere --goals.maze.reward dense
+    --goals.maze.no-ends --goals.maze.spacing 0.5 --goals.maze.grid-reach 0.14
+    --algorithm.updates 7 --algorithm.replay-size 6400 --algorithm.warm-up 64
+    --algorithm.agent.offset --algorithm.agent.goals-per-update 8 --algorithm.agent.late-action
+    --algorithm.agent.policy-update advantage --algorithm.agent.gamma 0.9
+"""
+
+
+def test_the_words_that_make_a_run_in_a_maze(call, monkeypatch, finished):
+    """Every field of worlds, goals, replay and LEO's modes can be typed."""
+    trained = []
+    monkeypatch.setattr(api, "train", lambda one, **_: trained.append(one) or api.Run(finished))
+    assert call("train", "point-u-maze/leo_sac", *MAZE_FLAGS.split()).code == 0
+    plain = preset("point-u-maze/leo_sac")
+    maze = MazeGoals("anywhere", "dense", ends=False, spacing=0.5, grid_reach=0.14)
+    agent = replace(
+        plain.algorithm.agent, offset=True, goals_per_update=8, late_action=True,
+        policy_update="advantage", gamma=0.9,
+    )  # fmt: skip
+    replay = dict(updates=7, replay_size=6400, warm_up=64)
+    assert trained == [
+        replace(
+            plain, env=PointUMaze(max_steps=50), goals=MazeGoalOptions(maze=maze, frozen=True),
+            algorithm=replace(plain.algorithm, agent=agent, **replay),
+        )
+    ]  # fmt: skip
 
 
 def test_a_run_without_a_place_gets_one(call, tmp_path, monkeypatch):

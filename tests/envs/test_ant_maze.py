@@ -151,6 +151,10 @@ def test_the_body_is_the_one_that_brax_ships():
     for name in ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_friction"):
         found, expected = getattr(ours, name)[1:], getattr(theirs, name)[1:]  # without the floor
         np.testing.assert_allclose(found, expected, err_msg=name)
+    floor = torso = upper_leg = (0, 1)  # which are touched, and do not touch each other
+    lower_leg, foot = (0, 0), (1, 1)
+    touch = [floor, torso, *(upper_leg, lower_leg, lower_leg, foot) * 4]
+    assert list(zip(ours.geom_contype, ours.geom_conaffinity, strict=True)) == touch
     numbers = {theirs.numeric(i).name: theirs.numeric(i).data for i in range(theirs.nnumeric)}
     del numbers["solver_maxls"]  # of another engine
     assert {ours.numeric(i).name for i in range(ours.nnumeric)} == set(numbers)

@@ -20,6 +20,19 @@ def test_layouts_have_the_benchmarks_counts(name, shape, walls, goals):
     assert maze.start.tolist() == [4.0, 4.0]
 
 
+ROWS = {  # walls as bits
+    "u": "1F 11 1D 11 1F",
+    "big": "FF 99 91 C7 91 A5 89 FF",
+    "hardest": "FFF 841 B55 811 BDD 941 D57 911 FFF",
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_are_the_benchmarks(name):
+    rows = [int("".join("01"[wall] for wall in row), 2) for row in Maze(name).walls.astype(int)]
+    assert " ".join(f"{row:X}" for row in rows) == ROWS[name]
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_goal_can_be_walked_to(name):
     maze = Maze(name)

@@ -30,6 +30,7 @@ from allgoals.types import Task
 
 STEADY = 0.1  # the bare game may differ by this share before and after
 TRIES = 5
+PLAIN = ("pqn", "sac")  # what learns about the commanded goal alone, with which others compare
 
 
 class Spread(NamedTuple):
@@ -52,7 +53,7 @@ class Throughput:
     acting: Spread  # of collecting alone
     updating: Spread  # of learning alone
     of_bare: Spread  # whole, as a share of the bare game in the same round
-    of_pqn: Spread | None  # whole, as a share of PQN in the same round, if it was measured
+    of_plain: Spread | None  # whole, as a share of PQN or SAC in the same round, if measured
     bare: Spread  # steps per second of the bare game
     compile_cold: float  # seconds to trace and compile
     compile_warm: float  # seconds to trace and load from the compile cache
@@ -148,7 +149,7 @@ def _result(
         subject.name,
         **{part: speed(part) for part in ("whole", "acting", "updating", "bare")},
         of_bare=share(f"{subject.name}/bare"),
-        of_pqn=share("pqn/whole") if "pqn/whole" in times else None,
+        of_plain=next((share(f"{p}/whole") for p in PLAIN if f"{p}/whole" in times), None),
         peak_bytes=_peak_bytes(),
         **subject.facts,
     )
@@ -211,7 +212,7 @@ def _use_cache(folder: str | None) -> None:
 
 def table(results: list[Throughput]) -> str:
     head = ("task", "algorithm", "steps/s", "of bare", "range", "acting", "updating", "compile")
-    head += ("warm", "B/step", "MiB", "of PQN")
+    head += ("warm", "B/step", "MiB", "of PQN, SAC")
     lines = [_ROW.format(*head)]
     for r in results:
         lines.append(
@@ -220,7 +221,7 @@ def table(results: list[Throughput]) -> str:
                 f"{r.of_bare.low:.3f}-{r.of_bare.high:.3f}", f"{r.acting.median:,.0f}",
                 f"{r.updating.median:,.0f}", f"{r.compile_cold:.0f} s", f"{r.compile_warm:.0f} s",
                 f"{r.bytes_per_transition:,.0f}", f"{r.program_bytes / 2**20:,.0f}",
-                f"{r.of_pqn.median:.2f}" if r.of_pqn else "",
+                f"{r.of_plain.median:.2g}" if r.of_plain else "",
             )
         )  # fmt: skip
     for task in dict.fromkeys(r.task for r in results):
@@ -231,7 +232,7 @@ def table(results: list[Throughput]) -> str:
     return "\n".join(lines)
 
 
-_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>7}{:>8}"
+_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>7}{:>13}"
 
 
 def draw(results: list[Throughput], path: Path) -> None:

@@ -87,7 +87,7 @@ class Driver:
 
     def _train(self) -> dict[str, Any]:
         self.observer.compiling(self.task, self.experiment.total_steps)
-        for text in surprises(self.experiment.algorithm, self.task):
+        for text in surprises(self.experiment, self.task):
             self.observer.warned(text)
         self._describe()
         self.observer.compiled(
