@@ -8,10 +8,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from allgoals.algorithms import DualLeoSac, LeoSac, OffPolicy, Sac
 from allgoals.algorithms.base import Algorithm
-from allgoals.envs.ant_maze import AntMaze
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Experiment, MazeGoalOptions
-from allgoals.goals.maze import MazeGoals, snap_warning
+from allgoals.goals.maze import snap_warning
 from allgoals.tasks import MAZES, TASKS, make_task
 from allgoals.types import Box, Task
 
@@ -112,8 +111,8 @@ def _punishment(part: Any, flag: str, task: Task) -> str:
 
 def _rewarded_falls(experiment: Experiment) -> str:
     """Where no reward is above 0, nothing is better than an end."""
-    dense = getattr(experiment.goals, "maze", MazeGoals()).reward == "dense"
-    if not dense or not isinstance(experiment.env, AntMaze):
+    maze = getattr(experiment.goals, "maze", None)
+    if maze is None or maze.reward != "dense" or not experiment.env.falls:
         return ""
     return (
         "a dense reward is never above 0 and a fall ends it: an ant can learn to fall."

@@ -74,13 +74,14 @@ def test_the_last_success_over_a_parameter(cases):
 
 
 def test_bars_compare_components_goal_by_goal(tmp_path):
-    success = {200: {"agent": [1, 1, 0], "leo": [0.2, 0.9, 0], "uvfa": [0.4, 0.1, 0]}}
+    success = {200: {"agent": [0.3, 0.5, 0], "leo": [0.2, 0.9, 0], "uvfa": [0.4, 0.1, 0]}}
     run = load_run(write_run(tmp_path / "a", config(), success))
     rows = Bars("b", "").rows([Trained("Dual LEO", "gridworld", 0, (run,))])
-    assert [(r["goal"], r["leo"], r["uvfa"]) for r in rows] == [
-        (NAMES[1], 0.9, 0.1), (NAMES[0], 0.2, 0.4), (NAMES[2], 0.0, 0.0),
+    assert [(r["goal"], r["leo"], r["uvfa"], r["agent"]) for r in rows] == [
+        (NAMES[1], 0.9, 0.1, 0.5), (NAMES[0], 0.2, 0.4, 0.3), (NAMES[2], 0.0, 0.0, 0.0),
     ]  # fmt: skip
-    Bars("b", "").draw(rows).savefig(tmp_path / "bars.svg")
+    bars = Bars("b", "").draw(rows).axes[0].patches
+    assert [bar.get_width() for bar in bars] == [0.9, 0.2, 0, 0.1, 0.4, 0, 0.5, 0.3, 0]
 
 
 def test_a_ranking_has_the_best_first(cases):
@@ -156,6 +157,11 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
         (Alike("", Side("LEO"), Side("LEO", through=0.5), share=4.0), "supported", "+0.350"),
         (Alike("", Side("PQN"), Side("PQN", through=0.5), share=0.1), "cannot say", "+0.050"),
         (Alike("", Side("LEO"), Side("PQN")), "contradicted", "+0.450"),
+        (Alike("", Side("LEO"), Side("PQN")), "contradicted", "20% of the latter is near enough"),
+        (Above("", Side("PQN"), Side("LEO"), margin=0.7), "cannot say", "0.7 below is near enough"),
+        (Above("", Side("LEO"), Side("PQN"), goals=NAMES[:1]), "supported", "LEO 0.900, PQN 0.200"),
+        (Above("", Side("LEO"), Side("PQN"), goals=NAMES[:2]), "supported", "LEO 0.600, PQN 0.150"),
+        (Above("", Side("LEO"), Side("PQN"), goals=NAMES[1]), "cannot say", "LEO 0.300, PQN 0.100"),
         (Best("", "LEO", "gridworld"), "cannot say", "single seed"),
         (Best("", "PQN", "gridworld"), "contradicted", "-0.450"),
         (Above("", Side("LEO"), Side("PPO")), "cannot say", "single seed"),
@@ -163,7 +169,7 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
         (Above("", Side("LEO"), Side("LEO", through=0.5)), "supported", "+0.350"),
         (Above("", Side("LEO", x=0.0), Side("PQN", x=7.0)), "cannot say", "not trained"),
         (Above("", Side("PQN"), Side("PQN", through=0.5)), "cannot say", "+0.050"),
-        (Above("", Side("LEO"), Side("PQN"), goal="position/1-0"), "cannot say", "+0.200"),
+        (Above("", Side("LEO"), Side("PQN"), goals="position/1-0"), "cannot say", "+0.200"),
     ],
 )
 def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):
@@ -213,6 +219,7 @@ def test_bars_are_of_the_first_evaluation_from_a_step_on(tmp_path, at, leo):
     run = load_run(write_run(tmp_path / "run", config(), rates))
     rows = Bars("b", "", at=at).rows([Trained("Dual", "gridworld", 0.0, (run,))])
     assert {row["goal"]: row["leo"] for row in rows}[NAMES[0]] == leo
+    assert {row["steps"] for row in rows} == {150 if leo == 0.5 else 200}
 
 
 @pytest.fixture
@@ -267,6 +274,8 @@ def test_goals_that_one_part_reaches_alone(dual):
     assert Alone("", LEO_FIRST, 1).judge([lucky]).verdict == "supported"
     assert Alone("", LEO_FIRST, 2).judge([lucky]).verdict == "contradicted"
     assert Alone("", LEO_FIRST, 7).judge([lucky]).verdict == "cannot say"
+    found = Alone("", LEO_FIRST, 1).judge([replace(lucky, runs=lucky.runs[:1])])
+    assert found.verdict == "cannot say" and "single seed" in found.evidence
 
 
 def test_a_side_can_be_the_mean_over_all_of_training(cases):

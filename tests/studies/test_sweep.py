@@ -56,8 +56,18 @@ def test_trials_of_other_settings_are_not_mixed_in(desk):
         replace(SWEEP, base=lambda budget: longer).check(desk)
 
 
+def test_a_value_counts_where_it_plays_a_part():
+    """Alpha mixes two networks; it does nothing where the greater value is taken."""
+    acting, alpha, anneal = SWEEP.space
+    some = [("max", 0.1, 0.9), ("linear_combination", 0.1, 0.2), ("linear_combination", 0.3, 0.4)]
+    done = [Finished(i, {acting: a, alpha: b, anneal: True}, v) for i, (a, b, v) in enumerate(some)]
+    rows = {(row["parameter"], row["value"]): row for row in SWEEP.by_value(done)}
+    assert (rows[alpha, "0.1"]["n"], rows[alpha, "0.1"]["mean"]) == (1, 0.2)
+    assert rows[anneal, "True"]["mean"] == pytest.approx(0.3) and rows[acting, "max"]["n"] == 1
+
+
 def test_the_best_value_is_that_with_the_best_mean():
-    sweep = replace(SWEEP, space={"rate": (1, 2), "gamma": (0.9, 0.99)},
+    sweep = replace(SWEEP, space={"rate": (1, 2), "gamma": (0.9, 0.99)}, matters={},
                     best={"rate": 2, "gamma": 0.9})  # fmt: skip
     values = [(1, 0.9, 0.5), (1, 0.9, 0.1), (2, 0.9, 0.4)]
     done = [Finished(i, dict(rate=r, gamma=g), v) for i, (r, g, v) in enumerate(values)]

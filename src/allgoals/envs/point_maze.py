@@ -32,6 +32,7 @@ class PointMaze:
 
     layout = "u"
     actions = Box(2)
+    falls = False
     clearance = 0.01  # the body's middle comes half its side near a wall, so no goal on one is met
 
     def __post_init__(self):

@@ -36,11 +36,13 @@ def declared(goal: str | None = None) -> Declared:
         goals = chosen(budget)
         classic = CRAFTAX[budget][0]
         at = EARLY if budget == "paper" else None
+        when = f"after {EARLY / 1e6:g} million steps" if at else "at the end"
         return (
             Curves("goal", f"By component: {', '.join(goals)}", goals, PARTS),
             Curves("mean", "By component: mean over all goals", components=PARTS),
-            Bars("every-goal", f"By component: every goal of {classic}", PARTS[:2], classic, at),
-        )
+            Bars("every-goal", f"By component: every goal of {classic}, {when}", PARTS, classic,
+                 at),
+        )  # fmt: skip
 
     def claims(budget: Budget) -> list[Claim]:
         task = CRAFTAX[budget][-1]
@@ -56,11 +58,12 @@ def declared(goal: str | None = None) -> Declared:
         return [
             *(Above(f"{task}: {text.format(name=name)}", *sides, task, name)
               for name in chosen(budget) for text, sides in compared),
-            Among(f"{classic}: at most goals of high success the network told its goal is ahead",
-                  told, high=True),
-            Among(f"{classic}: at most goals of low success LEO is ahead", leos, high=False),
-            Alone(f"{classic}: only LEO reaches the {RAREST} goals of the lowest success", leos,
-                  RAREST),
+            Among(f"{classic}: of the goals of high success the network told its goal is ahead at"
+                  " more than LEO", told, high=True),
+            Among(f"{classic}: of the goals of low success LEO is ahead at more than the other",
+                  leos, high=False),
+            Alone(f"{classic}: only LEO reaches the {RAREST} goals of the lowest success above"
+                  " chance", leos, RAREST),
         ]  # fmt: skip
 
     return Declared(cases, pictures, claims)

@@ -3,10 +3,13 @@
 from allgoals.studies.budgets import TRIALS, swept
 from allgoals.studies.sweep import Sweep
 
+MIXED = ("algorithm.acting", "linear_combination")
+
 SWEEP_DUAL_LEO_PQN = Sweep(
     name="sweep-dual-leo-pqn",
     paper="the appendix of hyperparameters",
-    about="A random sweep over how Dual LEO (PQN) acts; all else as PQN has it best.",
+    about="A random sweep over how Dual LEO (PQN) acts; all else as PQN has it best. There are 54"
+    " sets of values, so some trials differ in their seeds alone.",
     base=swept("dual_leo_pqn"),
     space={
         "algorithm.acting": ("max", "min", "linear_combination"),
@@ -19,4 +22,5 @@ SWEEP_DUAL_LEO_PQN = Sweep(
         "algorithm.anneal_alpha": False,
     },
     trials=TRIALS,
+    matters=dict.fromkeys(("algorithm.alpha", "algorithm.anneal_alpha"), MIXED),
 )

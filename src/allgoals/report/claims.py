@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from allgoals.report.scores import Trained, scores
+from allgoals.report.scores import Goals, Trained, scores
 from allgoals.report.statistics import paired_interval, welch_interval
 
 Verdict = Literal["supported", "contradicted", "cannot say"]
@@ -58,9 +58,9 @@ class Side:
                 return case
         return None
 
-    def scores(self, case: Trained, goal: str) -> np.ndarray | None:
+    def scores(self, case: Trained, goals: Goals) -> np.ndarray | None:
         """[seeds, goals], if it was trained."""
-        by_step = scores(case.runs, goal, self.component)
+        by_step = scores(case.runs, goals, self.component)
         if self.throughout:  # where every seed was evaluated
             whole = [table for table in by_step.values() if len(table) == len(case.runs)]
             return np.mean(whole, axis=0) if whole else None
@@ -114,22 +114,22 @@ NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
 
 
 def find(
-    sides: Sequence[Side], cases: Sequence[Trained], panel: str = "", goal: str = ""
+    sides: Sequence[Side], cases: Sequence[Trained], panel: str = "", goals: Goals = ""
 ) -> Judgement | tuple[list[Trained], list[np.ndarray]]:
     """The cases that are compared and their tables [seeds, goals], or why that cannot be."""
     of = [side.case(cases, panel) for side in sides]
     if not all(of):
         return NOT_TRAINED
-    tables = [side.scores(case, goal) for side, case in zip(sides, of, strict=True)]
+    tables = [side.scores(case, goals) for side, case in zip(sides, of, strict=True)]
     if any(table is None for table in tables):
         return NOT_TRAINED
     missing = "; ".join(dict.fromkeys(case.missing for case in of if case.missing))
     return Judgement("cannot say", missing) if missing else (of, tables)
 
 
-def by_chance(cases: Sequence[Trained], goal: str = "") -> float:
+def by_chance(cases: Sequence[Trained], goals: Goals = "") -> float:
     """What a random policy reaches in the easiest of these cases; 0 if that is not known."""
-    return float(np.nan_to_num([case.chance(goal) for case in cases]).max())
+    return float(np.nan_to_num([case.chance(goals) for case in cases]).max())
 
 
 @dataclass(frozen=True)
@@ -140,24 +140,29 @@ class Comparison(ABC):
     one: Side
     other: Side
     panel: str = ""
-    goal: str = ""
+    goals: Goals = ""
     margin: float = 0.0
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         sides = (self.one, self.other)
-        compared = find(sides, cases, self.panel, self.goal)
+        compared = find(sides, cases, self.panel, self.goals)
         if isinstance(compared, Judgement):
             return compared
         of, tables = compared
-        floor = max(by_chance(of, self.goal), self.margin)
+        floor = max(by_chance(of, self.goals), self.margin)
         found = difference(tables, sides, of[0] is of[1], floor)
-        if found.nothing or np.isnan(found.low):
-            return Judgement("cannot say", found.evidence)
-        return Judgement(self.verdict(found), found.evidence)
+        unknown = found.nothing or np.isnan(found.low)
+        verdict = "cannot say" if unknown else self.verdict(found)
+        return Judgement(verdict, found.evidence + self.allowance)
 
     @abstractmethod
     def verdict(self, found: Difference) -> Verdict:
         """By the interval of the difference."""
+
+    @property
+    @abstractmethod
+    def allowance(self) -> str:
+        """What may be off before the claim is, in words."""
 
 
 class Above(Comparison):
@@ -165,6 +170,10 @@ class Above(Comparison):
 
     def verdict(self, found: Difference) -> Verdict:
         return above(-self.margin, found.low, found.high)
+
+    @property
+    def allowance(self) -> str:
+        return f"; {self.margin:g} below is near enough" if self.margin else ""
 
 
 @dataclass(frozen=True)
@@ -178,6 +187,10 @@ class Alike(Comparison):
         if -margin < found.low and found.high < margin:
             return "supported"
         return "contradicted" if found.low > margin or found.high < -margin else "cannot say"
+
+    @property
+    def allowance(self) -> str:
+        return f"; {self.share:.0%} of the latter is near enough"
 
 
 @dataclass(frozen=True)
@@ -208,13 +221,11 @@ class Best:
     text: str
     label: str
     panel: str
-    goal: str = ""
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         rivals = [c.label for c in cases if c.panel == self.panel and c.label != self.label]
         found = [
-            Above("", Side(self.label), Side(rival), self.panel, self.goal).judge(cases)
-            for rival in rivals
+            Above("", Side(self.label), Side(rival), self.panel).judge(cases) for rival in rivals
         ]
         if not found:
             return NOT_TRAINED

@@ -76,20 +76,23 @@ class Alone:
 
     text: str
     parts: Parts
-    goals: int  # so many
+    count: int  # of goals
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         found = self.parts.find(cases)
         if isinstance(found, Judgement):
             return found
-        rarest = np.argsort(better(found), kind="stable")[: self.goals]
-        if len(rarest) < self.goals:
+        rarest = np.argsort(better(found), kind="stable")[: self.count]
+        if len(rarest) < self.count:
             return NO_GOALS
         one, other = (table.mean(axis=0)[rarest] for table in found)
         alone = int(((one > 0) & (other == 0)).sum())
+        seeds = len(found[0])
         upper, lower = self.parts.names
         evidence = (
-            f"of {self.goals} goals, {upper} alone reaches {alone};"
-            f" {lower} reaches {int((other > 0).sum())}"
+            f"of {self.count} goals, {upper} alone reaches {alone};"
+            f" {lower} reaches {int((other > 0).sum())}{' of a single seed' * (seeds < 2)}"
         )
-        return Judgement("supported" if alone == self.goals else "contradicted", evidence)
+        if seeds < 2:
+            return Judgement("cannot say", evidence)
+        return Judgement("supported" if alone == self.count else "contradicted", evidence)

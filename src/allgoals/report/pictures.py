@@ -131,10 +131,10 @@ class Bars:
 
     name: str
     title: str
-    components: tuple[str, ...] = ("leo", "uvfa")
+    components: tuple[str, ...] = ("leo", "uvfa", "agent")
     task: str = ""  # this one alone
     at: int | None = None  # the first evaluation from this step on; the last by default
-    note: str = "Each component acting alone, mean over seeds."
+    note: str = "Each component acting alone, and both mixed (agent); mean over seeds."
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:
         chosen = [case for case in cases if self.task in ("", case.panel)]
@@ -143,10 +143,12 @@ class Bars:
 
     def _of(self, case: Trained) -> Iterator[Row]:
         for goal in goal_names(case.runs):
-            means = {c: since(scores(case.runs, goal, c), self.at) for c in self.components}
-            if all(table is not None for table in means.values()):
-                rates = {c: float(np.mean(table)) for c, table in means.items()}
-                yield {"panel": case.panel, "label": case.label, "goal": goal, **rates}
+            by_step = {c: scores(case.runs, goal, c) for c in self.components}
+            step = since(set.intersection(*map(set, by_step.values())), self.at)
+            if step is not None:
+                rates = {c: float(np.mean(table[step])) for c, table in by_step.items()}
+                where = {"panel": case.panel, "label": case.label, "steps": step, "goal": goal}
+                yield {**where, **rates}
 
     def draw(self, rows: list[Row]) -> Figure:
         figure, axes = tall_figure(len(rows), 0.16)

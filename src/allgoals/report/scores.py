@@ -10,6 +10,7 @@ from allgoals.report.load import Run
 from allgoals.report.statistics import interquartile_mean, standard_error, stratified_interval
 
 Row = dict[str, str | int | float]  # of a table
+Goals = str | tuple[str, ...]  # one or some by name; none for all that can be reached
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,9 @@ class Trained:
     runs: tuple[Run, ...]  # one per seed
     by_chance: dict[str, float] = field(default_factory=dict)  # a random policy's success, by goal
 
-    def chance(self, goal: str = "") -> float:
-        """What a random policy reaches: at a goal, or at all that the runs could reach."""
-        if goal:
-            return self.by_chance.get(goal, math.nan)
-        names = {
-            name for run in self.runs if run.goals
-            for name, can in zip(run.goals.names, run.goals.reachable, strict=True) if can
-        }  # fmt: skip
+    def chance(self, goals: Goals = "") -> float:
+        """What a random policy reaches: at some goals, or at all that the runs could reach."""
+        names = {run.goals.names[i] for run in self.runs if run.goals for i in _columns(run, goals)}
         found = [rate for name, rate in self.by_chance.items() if name in names]
         return float(np.mean(found)) if found else math.nan
 
@@ -47,35 +43,36 @@ def goal_names(runs: Iterable[Run]) -> tuple[str, ...]:
     return next((run.goals.names for run in runs if run.goals), ())
 
 
-def scores(runs: Iterable[Run], goal: str = "", component: str = "agent") -> dict[int, np.ndarray]:
+def scores(
+    runs: Iterable[Run], goals: Goals = "", component: str = "agent"
+) -> dict[int, np.ndarray]:
     """By step, the success of every run that was evaluated there: [seeds, goals].
 
-    Of one goal, or of all that can be reached; the goal may be missing.
+    A goal may be missing. Seeds that have different goals have as many of them.
     """
     found: dict[int, list[np.ndarray]] = {}
     for run in runs:
-        chosen = _columns(run, goal)
+        chosen = _columns(run, goals)
         for step, one in run.evaluations.items() if chosen.size else ():
             if component in one.success:
                 found.setdefault(step, []).append(one.success[component][chosen])
     return {step: np.stack(found[step]) for step in sorted(found)}
 
 
-def _columns(run: Run, goal: str) -> np.ndarray:
+def _columns(run: Run, goals: Goals) -> np.ndarray:
     if run.goals is None:
         return np.empty(0, int)
-    names = np.array(run.goals.names)
-    return np.flatnonzero(names == goal if goal else run.goals.reachable)
+    return np.flatnonzero(np.isin(run.goals.names, goals) if goals else run.goals.reachable)
 
 
 def last(by_step: dict[int, np.ndarray]) -> np.ndarray | None:
     return by_step[max(by_step)] if by_step else None
 
 
-def since(by_step: dict[int, np.ndarray], step: int | None) -> np.ndarray | None:
-    """The first from a step on, or the last."""
-    found = [one for one in by_step if step is not None and one >= step]
-    return by_step[min(found)] if found else last(by_step)
+def since(steps: Iterable[int], step: int | None) -> int | None:
+    """The first from a step on, or the last; nothing of none."""
+    found = [one for one in steps if step is not None and one >= step]
+    return min(found) if found else max(steps, default=None)
 
 
 def same_goals(runs: Iterable[Run]) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ class Sweep:
     space: Space  # values by dotted name of a field
     best: dict[str, Any]  # what the paper chose
     trials: dict[Budget, int]
+    matters: dict[str, tuple[str, Any]] = field(default_factory=dict)  # only where another is so
 
     def check(self, desk: Desk) -> None:
         if desk.storage is None:
@@ -82,15 +83,19 @@ class Sweep:
         return write_findings(desk.folder(self.name), shown, drawn, [], "", runs)
 
     def by_value(self, done: list[Finished]) -> list[Row]:
-        """Mean and best success of the trials with each value."""
+        """Mean and best success of the trials with each value, where it plays a part."""
         return [
             {"parameter": name, "value": str(value), "n": len(found),
              "mean": float(np.mean(found)) if found else float("nan"),
              "best": max(found, default=float("nan")),
              "paper": str(self.best.get(name)) == str(value)}
             for name, values in self.space.items() for value in values
-            for found in [[one.value for one in done if one.parameters[name] == value]]
+            for found in [[one.value for one in done if self._has(one, name, value)]]
         ]  # fmt: skip
+
+    def _has(self, one: Finished, name: str, value: Any) -> bool:
+        other, needed = self.matters.get(name, (name, value))
+        return one.parameters[name] == value and one.parameters[other] == needed
 
     def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
         """The value with the best mean, the best trial's, and the paper's."""
@@ -126,7 +131,7 @@ class Sweep:
 
 
 VALUES = (
-    "Bars: mean success of the trials with a value; dots: the best of them."
+    "Bars: mean success of the trials with a value, where it plays a part; dots: the best of them."
     " Dark: the paper's choice."
 )
 
