@@ -63,7 +63,7 @@ class SectionView:
     goals: list[GoalRow]
     maps: list[maps.Maps]
     metrics: list[Chart]
-    published: dict[str, float]  # the paper's success of every goal, where it says
+    published: dict[str, float]  # the paper's success at these goals, where it says
 
 
 def write_report(paths: list[Path], out: Path) -> None:
@@ -107,6 +107,8 @@ def fill(template: str, **values: Any) -> str:
 
 def view(section: Section, num_maps: int) -> SectionView:
     groups = section.groups
+    goals = goal_rows(groups)
+    paper = published(section.task)
     curves = [curve(group.runs) for group in groups]
     looks = styles(len(groups))
     return SectionView(
@@ -117,10 +119,10 @@ def view(section: Section, num_maps: int) -> SectionView:
             *(component_chart(group) for group in groups if len(group.components) > 1),
         ],
         finals=[final(group) for group in groups],
-        goals=goal_rows(groups),
+        goals=goals,
         maps=[maps.draw(group, num_maps) for group in groups if group.mapped],
         metrics=[_metric_chart(groups, looks, name) for name in metric_names(groups)],
-        published=published(section.task),
+        published={row.name: paper[row.name] for row in goals if row.name in paper},
     )
 
 
