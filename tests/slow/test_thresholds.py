@@ -48,8 +48,9 @@ def test_learns_a_small_maze(name):
     assert success(experiment) >= THRESHOLD
 
 
-SOONER = {"sac": 330_000, "sac_her": 330_000, "crl": 330_000, "td3_her": 480_000,
+SOONER = {"sac": 330_000, "sac_her": 330_000, "crl": 330_000, "td3": 480_000, "td3_her": 480_000,
           "leo_sac": 330_000}  # fmt: skip
+MODES = [dict(goals_per_update=8), dict(late_action=True), dict(policy_update="advantage")]
 
 
 @pytest.mark.parametrize("name", SOONER)
@@ -61,9 +62,10 @@ def test_learns_a_maze_of_points(name):
     assert success(replace(preset(f"point-u-maze/{name}"), steps=SOONER[name])) >= 0.5
 
 
-def test_reusing_the_actions_taken_learns_a_maze_of_points():
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: next(iter(mode)))
+def test_faster_modes_learn_a_maze_of_points(mode):
     experiment = replace(preset("point-u-maze/leo_sac"), steps=480_000)
-    agent = replace(experiment.algorithm.agent, policy_update="advantage")
+    agent = replace(experiment.algorithm.agent, **mode)
     algorithm = replace(experiment.algorithm, agent=agent)
     assert success(replace(experiment, algorithm=algorithm)) >= 0.5
 
