@@ -253,6 +253,13 @@ def test_sweeps_try_what_their_index_says(out, name):
                 config = config[part]
             assert config == value
     best = max(rows, key=lambda row: float(row["success"]))
+    for row in read(folder / "values.csv"):
+        of = [float(r["success"]) for r in rows if r[row["parameter"]] == row["value"]]
+        if row["parameter"] not in study.matters:
+            assert int(row["n"]) == len(of) and (not of or float(row["best"]) == max(of))
+    for row in read(folder / "choices.csv"):
+        assert row["best_trial"] == best[row["parameter"]]
+        assert row["paper"] == str(study.best[row["parameter"]])
     page = (folder / "report.html").read_text()
     assert re.search(rf"The best trial is {best['trial']}:", page)
 

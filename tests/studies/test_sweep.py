@@ -64,6 +64,8 @@ def test_a_value_counts_where_it_plays_a_part():
     rows = {(row["parameter"], row["value"]): row for row in SWEEP.by_value(done)}
     assert (rows[alpha, "0.1"]["n"], rows[alpha, "0.1"]["mean"]) == (1, 0.2)
     assert rows[anneal, "True"]["mean"] == pytest.approx(0.3) and rows[acting, "max"]["n"] == 1
+    choices = {row["parameter"]: row for row in SWEEP.choices(SWEEP.by_value(done[:1]), done[0])}
+    assert choices[alpha]["best_mean"] == "not tried" and choices[acting]["best_mean"] == "max"
 
 
 def test_the_best_value_is_that_with_the_best_mean():

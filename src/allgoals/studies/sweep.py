@@ -141,7 +141,7 @@ CHOICES = "By the mean of its trials, in the best trial, and in the paper."
 
 def _best(by_value: list[Row], name: str) -> str:
     tried = [row for row in by_value if row["parameter"] == name and row["n"]]
-    return str(max(tried, key=lambda row: row["mean"])["value"])
+    return str(max(tried, key=lambda row: row["mean"])["value"]) if tried else "not tried"
 
 
 def changed(record: Any, path: list[str], value: Any) -> Any:
