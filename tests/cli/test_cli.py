@@ -19,6 +19,7 @@ from allgoals.cli.train import summary
 from allgoals.envs.gridworld import Gridworld
 from allgoals.envs.point_maze import PointUMaze
 from allgoals.experiment import GoalOptions, MazeGoalOptions, parse_count, to_dict
+from allgoals.experiments import STUDIES
 from allgoals.goals.maze import MazeGoals
 from allgoals.presets import preset
 from allgoals.validation import build_task
@@ -86,6 +87,12 @@ def test_a_benchmark_is_plain_data(call, tmp_path):
     assert [one["algorithm"] for one in found["results"]] == ["pqn", "leo"]
     assert found["results"][0]["of_plain"] == {"median": 1.0, "low": 1.0, "high": 1.0}
     assert found["sizes"]["num_envs"] == 8 and (tmp_path / "speed.png").stat().st_size > 1000
+
+
+def test_studies_are_listed_within_the_terminal(call):
+    lines = call("reproduce", "--list").out.splitlines()
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(STUDIES)
+    assert max(map(len, lines)) <= 80  # what the test's terminal is
 
 
 def test_goals_are_found_by_a_part_of_their_name(call):

@@ -2,9 +2,11 @@
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -63,8 +65,10 @@ def run(argv: list[str]) -> None:
 def _list() -> None:
     from allgoals.experiments import STUDIES
 
+    width, aside = max(shutil.get_terminal_size().columns, 60), " " * 20
     for name, study in STUDIES.items():
-        print(f"{name:20}{study.paper}\n{'':20}{study.about}")
+        print(textwrap.fill(f"{name:20}{study.paper}", width, subsequent_indent=aside))
+        print(textwrap.fill(study.about, width, initial_indent=aside, subsequent_indent=aside))
 
 
 def _study(words: Words):
