@@ -17,8 +17,7 @@ def commanded_and_best(
     """Of q = x @ kernel + bias [B, A, G] the goal's own row and the best over actions.
 
     x [B, H], kernel [A, H, G], bias [A, G], goal [B]; factors are rounded to `dtype`, sums are not.
-    A few actions at a time the table is never written out, which pays where memory is slow and
-    matrices are wide.
+    A few actions at a time, products are large and what they write is still near when it is read.
     """
     operands = (x.astype(dtype), kernel.astype(dtype), bias, goal)
     if kernel.shape[2] < WIDE:
