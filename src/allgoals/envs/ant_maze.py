@@ -118,7 +118,7 @@ class AntMaze:
     layout = "u"
     actions = Box(8)
     clearance = 0.0  # a torso is smaller than a goal's reach
-    falls = True
+    falls = True  # and that ends an episode
 
     def __post_init__(self):
         check_time_limit(self.max_steps)
