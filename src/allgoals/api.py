@@ -51,7 +51,7 @@ class Run:
         return Agent.load(self.directory)
 
     def policy(self, obs: Obs, goal: str | int) -> np.ndarray:
-        """The greedy action towards a goal, given by name or index."""
+        """The action towards a goal, given by name or index; of PPO, a sample of its policy."""
         return self.agent.policy(obs, goal)
 
     def __repr__(self) -> str:

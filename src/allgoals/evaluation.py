@@ -1,4 +1,4 @@
-"""Success of every goal: command it, act greedily, and see whether the first episode reaches it."""
+"""Success of every goal: command it, act, and see whether the first episode reaches it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allgoals.algorithms import ALGORITHMS, Dual
+from allgoals.algorithms import ALGORITHMS, Dual, DualLeoPpo, Ppo
 from allgoals.goals.samplers import seen_only
 from allgoals.runs.checkpoint import digest
 from allgoals.training import Trainer
@@ -42,8 +42,18 @@ def test_actions_fit_the_task(trainer, trained):
         action, _ = act(jax.random.key(0), explore=explore)
         assert action.shape == (ENVS,) and jnp.issubdtype(action.dtype, jnp.integer)
         assert ((action >= 0) & (action < task.num_actions)).all()
-    greedy = [act(jax.random.key(i), explore=False)[0] for i in range(3)]
-    assert (greedy[0] == greedy[1]).all() and (greedy[0] == greedy[2]).all()
+
+
+def test_values_are_followed_without_exploration_and_policies_sampled(trainer, trained):
+    task, (_, state, _) = trainer.task, trained
+    obs, goal = state.actor.envs.obs, state.actor.goal
+    act = partial(trainer.algorithm.act, task, state.learner, obs, goal, progress=jnp.float32(0.5))
+    judged = jnp.stack([act(jax.random.key(i), explore=False)[0] for i in range(6)])  # [6, N]
+    if isinstance(trainer.algorithm, Ppo | DualLeoPpo):
+        training = jnp.stack([act(jax.random.key(i), explore=True)[0] for i in range(6)])
+        assert (judged == training).all() and (judged != judged[0]).any()
+    else:
+        assert (judged == judged[0]).all()
 
 
 def test_values_are_one_per_row_and_bounded(trainer, trained):

@@ -66,9 +66,9 @@ class Ppo:
         self, task: Task, model: Model, obs: Obs, goal: Array, key: Key, *,
         explore: bool, progress: Array,
     ) -> tuple[Array, PyTree]:  # fmt: skip
-        del progress
+        del explore, progress  # the policy is what it samples from, in judgement too
         logits, value = model(obs, goal_features(task, goal))
-        action = jax.random.categorical(key, logits) if explore else logits.argmax(axis=-1)
+        action = jax.random.categorical(key, logits)
         return action, {"value": value, "log_prob": distributions.log_prob(logits, action)}
 
     def value(self, task: Task, model: Model, obs: Obs, goal: Array) -> Array:

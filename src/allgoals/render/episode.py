@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import jax
 import numpy as np
 
-from allgoals.runs.agent import Agent, greedy
+from allgoals.runs.agent import Agent, as_learnt
 from allgoals.types import Array, Key, Obs, PyTree, Step, Task
 
 
@@ -22,7 +22,7 @@ class Episode(NamedTuple):
 
 
 def play_episode(agent: Agent, goal: str, max_steps: int, key: Key) -> Episode:
-    """A greedy episode until the goal is reached, the episode is over or `max_steps` have passed.
+    """An episode until the goal is reached, the episode is over or `max_steps` have passed.
 
     As in evaluation, only what an action leads to can reach the goal, not the first observation.
     """
@@ -52,7 +52,7 @@ _programs: WeakKeyDictionary[Agent, tuple[Callable, Callable]] = WeakKeyDictiona
 
 def _step(task: Task) -> Callable:
     """Act, step and judge the goal, for a single environment."""
-    act = greedy(task)
+    act = as_learnt(task)
 
     def step(
         mind: tuple, state: PyTree, obs: Obs, goal: Array, key: Key

@@ -1,5 +1,6 @@
 """A trained agent: acts towards goals, and can be evaluated."""
 
+import itertools
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -20,8 +21,11 @@ from allgoals.types import Array, Key, Obs, PyTree, Task
 from allgoals.validation import build_task, missed_goals
 
 
-def greedy(task: Task) -> Callable:
-    """Acting without exploration; the mind is an algorithm, its learner and the run's progress."""
+def as_learnt(task: Task) -> Callable:
+    """Acting without exploration: values greedily, a policy such as PPO's by what it samples.
+
+    The mind is an algorithm, its learner and the run's progress.
+    """
 
     def act(mind: tuple, obs: Obs, goal: Array, key: Key) -> Array:
         algorithm, learner, progress = mind
@@ -31,15 +35,16 @@ def greedy(task: Task) -> Callable:
 
 
 def build_evaluator(task: Task, options: EvaluationOptions) -> Evaluator:
-    return Evaluator(task, greedy(task), options.num_envs, options.max_steps)
+    return Evaluator(task, as_learnt(task), options.num_envs, options.max_steps)
 
 
 class Agent:
-    """An algorithm with what it has learnt, acting greedily on a task."""
+    """An algorithm with what it has learnt, acting on a task without exploration."""
 
     def __init__(self, task: Task, algorithm: Algorithm, learner: PyTree, progress: float):
         self.task = task
         self.mind = (algorithm, learner, progress)
+        self._draws = itertools.count()  # so that a policy that samples does so anew each time
 
     @classmethod
     def load(cls, directory: RunDirectory) -> "Agent":
@@ -61,7 +66,7 @@ class Agent:
 
     @cached_property
     def _act(self) -> Callable:
-        return jax.jit(greedy(self.task))
+        return jax.jit(as_learnt(self.task))
 
     def policy(self, obs: Obs, goal: str | int) -> np.ndarray:
         """The action for one observation, or one each for a batch of them."""
@@ -70,7 +75,8 @@ class Agent:
         single = jax.tree.leaves(obs)[0].ndim == jax.tree.leaves(example)[0].ndim
         batch = jax.tree.map(lambda x: x[None], obs) if single else obs
         goals = np.full(len(jax.tree.leaves(batch)[0]), self.goal_index(goal))
-        action = np.asarray(self._act(self.mind, batch, goals, jax.random.key(0)))
+        key = jax.random.key(next(self._draws))
+        action = np.asarray(self._act(self.mind, batch, goals, key))
         return action[0] if single else action
 
     def towards(self, *goals: str) -> "Agent":
