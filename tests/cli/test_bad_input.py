@@ -155,6 +155,7 @@ WRONG_RUNS = [
     ("reproduce components --goal inventory/cola_1", "did you mean: inventory/coal_1"),
     ("reproduce main --storage sqlite:///x", "--storage is for sweeps"),
     ("reproduce speed --seeds 3", "speed has none"),
+    ("reproduce speed --workers 2", "measured by one process"),
     ("reproduce sweep-leo --storage nonsense --out SPARE", "--storage nonsense"),
     ("track", "which runs"),
     ("track nowhere", "no such run: nowhere"),

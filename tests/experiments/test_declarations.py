@@ -10,6 +10,7 @@ from allgoals.experiments import STUDIES
 from allgoals.report.claims import Side
 from allgoals.report.claims_by_goal import Parts
 from allgoals.report.published import published
+from allgoals.report.scores import AllBut
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep, changed
 from allgoals.studies.trials import parameters
@@ -141,13 +142,18 @@ def test_the_goal_that_is_asked_for_is_the_one_shown(budget):
     assert "inventory/coal_1" in study.claims(budget)[0].text
 
 
+def named_goals(goals) -> set[str]:
+    names = goals.names if isinstance(goals, AllBut) else goals
+    return ({names} if isinstance(names, str) else {*names}) - {""}
+
+
 def test_goals_that_pictures_and_claims_name_exist():
     for study, budget in product(RUNS, BUDGETS):
         tasks = {case.experiment.task: case.experiment for case in study.cases(budget)}
         known = {name for one in tasks.values() for name in build_task(one).goals.names}
         for picture in study.declared.pictures(budget):
-            goals = getattr(picture, "goals", ()) or (getattr(picture, "goal", ""),)
-            assert not set(goals) - known - {""}, (study.name, budget)
+            goals = getattr(picture, "goals", ()) or named_goals(getattr(picture, "goal", ""))
+            assert not set(goals) - known, (study.name, budget)
         labels = {case.label for case in study.cases(budget)}
         panels = {case.panel for case in study.cases(budget)}
         for claim in study.declared.claims(budget):
@@ -156,7 +162,6 @@ def test_goals_that_pictures_and_claims_name_exist():
             assert {side.label for side in sides} <= labels, claim
             about = {getattr(claim, "panel", ""), *(side.panel for side in sides)} - {""}
             if about <= panels:  # else it cannot be judged at this budget
-                goals = getattr(claim, "goals", "")
-                assert {goals} <= known | {""} if isinstance(goals, str) else {*goals} <= known
+                assert named_goals(getattr(claim, "goals", "")) <= known
             else:
                 assert budget != "paper", claim

@@ -230,9 +230,12 @@ def test_our_numbers_stand_beside_the_papers(tmp_path):
         assert re.search(rf'<td>{name}</td><td class="n {level}"', text)
     goals = goal_table([load_run(run) for run in runs])
     assert [row["paper_dual_leo_pqn"] for row in goals] == 2 * [paper[name] for name in names]
-    shown = Shown("main", "a figure", "Some runs.", "laptop", "allgoals reproduce main")
+    shown = Shown("main", "a figure", "Some.", "laptop", "allgoals reproduce main", "Take care.")
     write_findings(tmp_path / "study", shown, [], [], "", [load_run(run) for run in runs])
     page = (tmp_path / "study" / "goals.md").read_text().splitlines()
     lines = [f"| {name} | {paper[name]:.2f} | {ours[name]} |" for name in names]
     assert page[page.index("| goal | paper | Leo |") + 1 :][:4] == ["|---|---|---|", *lines]
-    assert "goals.md" in (tmp_path / "study" / "report.md").read_text()
+    brief = (tmp_path / "study" / "report.md").read_text()
+    assert "goals.md" in brief
+    for text in (brief, (tmp_path / "study" / "report.html").read_text()):
+        assert text.count("Take care.") == 1

@@ -18,7 +18,7 @@ from allgoals.report.pictures import (
     Profiles,
     Ranking,
 )
-from allgoals.report.scores import Trained
+from allgoals.report.scores import AllBut, Trained
 from allgoals.runs.directory import RunDirectory
 from tests.report.synthetic import agent, config, write_run
 
@@ -71,6 +71,9 @@ def test_the_last_success_over_a_parameter(cases):
     assert [(r["x"], r["mean"]) for r in rows] == [
         (0, pytest.approx(0.6)), (1, pytest.approx(0.15)), (2, pytest.approx(0.6)),
     ]  # fmt: skip
+    without = OverParameter("o", "", "size", goal=AllBut(("position/0-1",))).rows(cases)
+    assert without == OverParameter("o", "", "size", goal="position/1-0").rows(cases)
+    assert [r["mean"] for r in without] != [r["mean"] for r in rows]
 
 
 def test_bars_compare_components_goal_by_goal(tmp_path):
@@ -268,14 +271,38 @@ def test_goals_that_a_random_policy_reaches_too_are_left_out(dual):
 
 
 def test_goals_that_one_part_reaches_alone(dual):
-    """The rarest is f, which both reach; without it e, which only LEO does."""
-    assert Alone("", LEO_FIRST, 1).judge([dual]).verdict == "contradicted"
+    """The rarest is f, which both reach; without it e, which only LEO does, in every seed."""
+    found = Alone("", LEO_FIRST, 1).judge([dual])
+    assert found.verdict == "cannot say" and "uvfa reaches 1 of them" in found.evidence
     lucky = replace(dual, by_chance={"f": 0.5})
-    assert Alone("", LEO_FIRST, 1).judge([lucky]).verdict == "supported"
-    assert Alone("", LEO_FIRST, 2).judge([lucky]).verdict == "contradicted"
-    assert Alone("", LEO_FIRST, 7).judge([lucky]).verdict == "cannot say"
+    found = Alone("", LEO_FIRST, 1).judge([lucky])
+    assert "1 goals: leo 1.000, uvfa 0.000" in found.evidence
+    assert found.verdict == "cannot say" and "all agree" in found.evidence
+    assert Alone("", LEO_FIRST, 7).judge([lucky]).evidence == "there are no such goals"
     found = Alone("", LEO_FIRST, 1).judge([replace(lucky, runs=lucky.runs[:1])])
     assert found.verdict == "cannot say" and "single seed" in found.evidence
+
+
+@pytest.mark.parametrize(("luck", "verdicts"), [
+    (0.0, ("supported", "contradicted")),
+    (0.1, ("cannot say", "contradicted")),  # the other reaches one of the goals once
+])  # fmt: skip
+def test_alone_takes_all_goals_that_are_as_rare(tmp_path, luck, verdicts):
+    """Four goals are equally rare; LEO reaches three, four and four of them."""
+    leo = [(0.2, 0.2, 0.2, 0.0), (0.2, 0.2, 0.2, 0.3), (0.2, 0.2, 0.2, 0.3)]
+    uvfa = [(luck, 0.0, 0.0, 0.0), (0.0,) * 4, (0.0,) * 4]
+    runs = [
+        write_run(
+            tmp_path / str(seed), config(seed),
+            {100: {"agent": [0] * 4, "leo": list(leo[seed]), "uvfa": list(uvfa[seed])}},
+            names=tuple("abcd"), reachable=(True,) * 4, layout=None,
+        )
+        for seed in range(3)
+    ]  # fmt: skip
+    case = Trained("Dual", "gridworld", 0.0, tuple(map(load_run, runs)))
+    found = [Alone("", parts, 2).judge([case]) for parts in (LEO_FIRST, UVFA_FIRST)]
+    assert tuple(one.verdict for one in found) == verdicts
+    assert "share of 4 goals" in found[0].evidence
 
 
 def test_a_side_can_be_the_mean_over_all_of_training(cases):

@@ -130,7 +130,10 @@ def test_welch_is_scipys(n, m):
     assert np.isnan(welch_interval(one[:1], other)).all()
     twice = welch_interval(one, other, other, one)  # 2 (one - other), of twice the variance
     assert sum(twice) / 2 == pytest.approx(2 * (one.mean() - other.mean()))
-    assert (twice[1] - twice[0]) / (high - low) <= 2**0.5 + 1e-9
+    a, b = one.var(ddof=1) / n, other.var(ddof=1) / m
+    freedom = (2 * a + 2 * b) ** 2 / (2 * a**2 / (n - 1) + 2 * b**2 / (m - 1))
+    wide = 2 * stats.t.ppf(0.975, freedom) * (2 * a + 2 * b) ** 0.5
+    assert twice[1] - twice[0] == pytest.approx(wide)
     assert np.isnan(welch_interval([1, 1], [0, 0])).all()  # two goals of a few episodes each
 
 

@@ -58,13 +58,14 @@ def test_a_row_is_fed_once_and_numbers_of_one_step_together(run):
     assert feed.sink.rows[2:] == [(96, {"leo/loss": pytest.approx(1 / 3), "seconds": 4.5})]
 
 
-def test_following_ends_with_the_run(run, monkeypatch):
+@pytest.mark.parametrize("end", ["summary.json", "failed.json"])
+def test_following_ends_with_the_run(run, monkeypatch, end):
     kept = Kept()
     monkeypatch.setitem(module.SINKS, "tensorboard", lambda _: kept)
 
     def sleep(_):
         write(run, 3)
-        run.write("summary.json", {})
+        run.write(end, {})
 
     monkeypatch.setattr(module.time, "sleep", sleep)
     track([run.path], "tensorboard", follow=True)

@@ -75,6 +75,7 @@ def _study(words: Words):
     """The study that is meant."""
     from allgoals.experiments import STUDIES
     from allgoals.studies.runs import RunStudy
+    from allgoals.studies.speed import SpeedStudy
     from allgoals.studies.sweep import Sweep
 
     if words.name not in STUDIES:
@@ -82,6 +83,8 @@ def _study(words: Words):
     study = STUDIES[words.name]
     if words.storage and not isinstance(study, Sweep):
         raise UsageError(f"--storage is for sweeps, and {words.name} is none")
+    if words.workers > 1 and isinstance(study, SpeedStudy):
+        raise UsageError(f"--workers: {words.name} is measured by one process alone")
     if words.seeds and not isinstance(study, RunStudy):
         raise UsageError(f"--seeds: {words.name} has none")
     if words.goal is None:

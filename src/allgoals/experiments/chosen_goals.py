@@ -3,7 +3,7 @@
 from allgoals.experiments.main import cases
 from allgoals.report.claims import Above, Claim, Side
 from allgoals.report.pictures import Curves
-from allgoals.studies.budgets import CHAIN
+from allgoals.studies.budgets import CHAIN, CHOSEN_AFTER
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Declared
 
@@ -60,4 +60,5 @@ CHOSEN_GOALS = RunStudy(
     about="The runs of main, goal by goal: some that are hard, some that are easy. The paper"
     " speaks of the full game; at smaller budgets another world stands for it.",
     declared=Declared(cases, pictures, claims),
+    cautions=CHOSEN_AFTER,
 )

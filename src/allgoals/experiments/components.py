@@ -5,7 +5,7 @@ from dataclasses import replace
 from allgoals.report.claims import Above, Claim, Side
 from allgoals.report.claims_by_goal import Alone, Among, Parts
 from allgoals.report.pictures import Bars, Curves
-from allgoals.studies.budgets import CHAIN, CRAFTAX, LABELS, craftax
+from allgoals.studies.budgets import CHAIN, CHOSEN_AFTER, CRAFTAX, LABELS, craftax
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.types import Budget, Case, Declared
 
@@ -76,4 +76,5 @@ COMPONENTS = RunStudy(
     " (agent): over time for one goal (--goal), and for every goal.",
     declared=declared(),
     of_goal=declared,
+    cautions=CHOSEN_AFTER,
 )

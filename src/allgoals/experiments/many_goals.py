@@ -14,6 +14,7 @@ SHARES: dict[Budget, tuple[float, ...]] = {
     "laptop": (0.05, 0.25, 0.6, 1.0),
     "paper": (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
 }
+ENOUGH = 0.6  # of the heads
 
 
 def cases(budget: Budget) -> list[Case]:
@@ -37,16 +38,17 @@ def pictures(budget: Budget) -> tuple:
 
 
 def claims(budget: Budget) -> list[Claim]:
+    """The paper has LEO rise all the way, and Dual LEO (PQN) until `ENOUGH` of the heads learn."""
     least = SHARES[budget][0]
-    most = 0.6 if 0.6 in SHARES[budget] else least
     leo, dual = LABELS["leo"], LABELS["dual_leo_pqn"]
     task = FULL_CRAFTAX[budget]
     steps = dict.fromkeys([*pairwise(SHARES[budget]), (least, 1.0)])
+    rises = {leo: steps, dual: [(a, b) for a, b in steps if b <= ENOUGH or (a, b) == (least, 1.0)]}
     return [
         *(Above(f"{task}: {name} learns less with {few:g} of the heads than with {many:g}",
                 Side(name, many), Side(name, few), task)
-          for name in (leo, dual) for few, many in steps),
-        Above(f"{task}: Dual LEO (PQN) needs no more than {most:g} of the heads", Side(dual, most),
+          for name, pairs in rises.items() for few, many in pairs),
+        Above(f"{task}: {dual} needs no more than {ENOUGH:g} of the heads", Side(dual, ENOUGH),
               Side(dual, 1.0), task, margin=0.02),
     ]  # fmt: skip
 

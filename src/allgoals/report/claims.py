@@ -70,7 +70,8 @@ class Side:
     def __str__(self) -> str:
         parts = [self.label, self.component if self.component != "agent" else "", self.panel]
         parts.append("" if self.x is None else f"{self.x:g}")
-        parts.append("" if self.through == 1 else f"after {self.through:.0%} of the steps")
+        first = f"first evaluated after {self.through:.0%} of the steps"
+        parts.append("" if self.through == 1 else first)
         parts.append("over all of training" if self.throughout else "")
         return ", ".join(part for part in parts if part)
 

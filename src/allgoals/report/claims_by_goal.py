@@ -72,7 +72,11 @@ class Among:
 
 @dataclass(frozen=True)
 class Alone:
-    """At the goals of the lowest success that is not chance, one component succeeds alone."""
+    """At the goals of the lowest success that is not chance, one component succeeds alone.
+
+    Contradicted if the other is alone at more of them. Such goals are reached in an episode or two,
+    which can be luck: where it is not one-sided over the seeds, nothing is said.
+    """
 
     text: str
     parts: Parts
@@ -82,17 +86,17 @@ class Alone:
         found = self.parts.find(cases)
         if isinstance(found, Judgement):
             return found
-        rarest = np.argsort(better(found), kind="stable")[: self.count]
-        if len(rarest) < self.count:
+        rates = better(found)
+        if len(rates) < self.count:
             return NO_GOALS
-        one, other = (table.mean(axis=0)[rarest] for table in found)
-        alone = int(((one > 0) & (other == 0)).sum())
-        seeds = len(found[0])
-        upper, lower = self.parts.names
+        rarest = rates <= np.sort(rates)[self.count - 1]  # of those that are equal, all
+        one, other = (table[:, rarest] > 0 for table in found)
+        shares = difference([one & ~other, other & ~one], self.parts.names, paired=True, floor=0.0)
+        strangers = int(other.any(axis=0).sum())
         evidence = (
-            f"of {self.count} goals, {upper} alone reaches {alone};"
-            f" {lower} reaches {int((other > 0).sum())}{' of a single seed' * (seeds < 2)}"
+            f"alone at a share of {rarest.sum()} goals: {shares.evidence};"
+            f" {self.parts.lower} reaches {strangers} of them in some seed"
         )
-        if seeds < 2:
-            return Judgement("cannot say", evidence)
-        return Judgement("supported" if alone == self.count else "contradicted", evidence)
+        verdict = above(0.0, shares.low, shares.high)
+        only = verdict != "supported" or not strangers
+        return Judgement(verdict if only else "cannot say", evidence)

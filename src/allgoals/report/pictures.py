@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from allgoals.report.drawing import PER_LINE, RANDOM, draw_lines, tall_figure
 from allgoals.report.figures import COLOURS, styles
 from allgoals.report.scores import (
+    Goals,
     Row,
     Trained,
     goal_names,
@@ -104,7 +105,7 @@ class OverParameter:
     name: str
     title: str
     parameter: str
-    goal: str = ""  # or the mean over all goals
+    goal: Goals = ""  # or the mean over all, or some of them
     note: str = ERRORS
 
     def rows(self, cases: Sequence[Trained]) -> list[Row]:

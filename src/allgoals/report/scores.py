@@ -10,7 +10,16 @@ from allgoals.report.load import Run
 from allgoals.report.statistics import interquartile_mean, standard_error, stratified_interval
 
 Row = dict[str, str | int | float]  # of a table
-Goals = str | tuple[str, ...]  # one or some by name; none for all that can be reached
+
+
+@dataclass(frozen=True)
+class AllBut:
+    """All goals that can be reached, but for some."""
+
+    names: tuple[str, ...]
+
+
+Goals = str | tuple[str, ...] | AllBut  # one or some by name; none for all that can be reached
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,8 @@ def scores(
 def _columns(run: Run, goals: Goals) -> np.ndarray:
     if run.goals is None:
         return np.empty(0, int)
+    if isinstance(goals, AllBut):
+        return np.flatnonzero(run.goals.reachable & ~np.isin(run.goals.names, goals.names))
     return np.flatnonzero(np.isin(run.goals.names, goals) if goals else run.goals.reachable)
 
 

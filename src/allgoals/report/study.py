@@ -35,6 +35,7 @@ class Shown:
     about: str
     budget: str
     command: str
+    caution: str = ""  # what a reader should know before believing it
 
 
 @dataclass(frozen=True)

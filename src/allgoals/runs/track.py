@@ -101,7 +101,9 @@ class Feed:
 
     @property
     def finished(self) -> bool:
-        return (self.directory.path / "summary.json").exists()
+        """To its end, or given up in a study."""
+        ends = ("summary.json", "failed.json")
+        return any((self.directory.path / name).exists() for name in ends)
 
 
 def _metrics(row: dict[str, Any]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """A study of runs: cases trained with every seed, then drawn, compared and judged."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jax
@@ -35,6 +35,7 @@ class RunStudy:
     about: str
     declared: Declared
     of_goal: Callable[[str], Declared] | None = None  # where a goal can be chosen
+    cautions: Mapping[Budget, str] = field(default_factory=dict)  # what else a reader should know
 
     def check(self, desk: Desk) -> None:
         for job in jobs(self.cases(desk.budget), desk):
@@ -47,12 +48,13 @@ class RunStudy:
         cases = [trained(case, desk) for case in self.cases(desk.budget)]
         return write_study(
             desk.folder(self.name),
-            Shown(self.name, self.paper, self.about, desk.budget, desk.command),
+            Shown(self.name, self.paper, self.about, desk.budget, desk.command,
+                  self.cautions.get(desk.budget, "")),
             cases,
             self.declared.pictures(desk.budget),
             [Judged(one.text, one.judge(cases)) for one in self.declared.claims(desk.budget)],
             BY_SEEDS,
-        )
+        )  # fmt: skip
 
     def goals(self, budget: Budget) -> list[str]:
         """Names of the goals that its runs have."""
