@@ -16,11 +16,13 @@ from matplotlib.ticker import MaxNLocator
 
 from allgoals.errors import UsageError
 from allgoals.experiment import Experiment, to_dict
+from allgoals.report.claims import Judgement, above, difference
 from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS, LOOK
 from allgoals.report.load import load_run
 from allgoals.report.scores import Row
-from allgoals.report.study import Drawn, Shown, write_findings
+from allgoals.report.statistics import standard_error
+from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.directory import RunDirectory
 from allgoals.studies.jobs import Job
 from allgoals.studies.trials import Finished, Space, Trials
@@ -80,22 +82,48 @@ class Sweep:
         )  # fmt: skip
         run = self._path(desk, top.index)
         runs = [load_run(run)] if (run / "config.json").exists() else []  # or on another machine
-        return write_findings(desk.folder(self.name), shown, drawn, [], "", runs)
+        return write_findings(
+            desk.folder(self.name), shown, drawn, self.judged(done), BY_TRIALS, runs
+        )
 
     def by_value(self, done: list[Finished]) -> list[Row]:
         """Mean and best success of the trials with each value, where it plays a part."""
         return [
             {"parameter": name, "value": str(value), "n": len(found),
              "mean": float(np.mean(found)) if found else float("nan"),
-             "best": max(found, default=float("nan")),
-             "paper": str(self.best.get(name)) == str(value)}
-            for name, values in self.space.items() for value in values
-            for found in [[one.value for one in done if self._has(one, name, value)]]
+             "error": standard_error(found), "best": max(found, default=float("nan")),
+             "paper": value == self.best[name]}
+            for name in self.space for value, found in self._successes(done, name).items()
         ]  # fmt: skip
 
-    def _has(self, one: Finished, name: str, value: Any) -> bool:
-        other, needed = self.matters.get(name, (name, value))
-        return one.parameters[name] == value and one.parameters[other] == needed
+    def _successes(self, done: list[Finished], name: str) -> dict[Any, list[float]]:
+        """Of the trials with each value of a hyperparameter, where it plays a part."""
+
+        def counts(one: Finished, value: Any) -> bool:
+            other, needed = self.matters.get(name, (name, value))
+            return one.parameters[name] == value and one.parameters[other] == needed
+
+        return {v: [one.value for one in done if counts(one, v)] for v in self.space[name]}
+
+    def judged(self, done: list[Finished]) -> list[Judged]:
+        """Whether the paper's value of each hyperparameter is above all others."""
+        return [
+            Judged(f"{_short(name)}: {self.best[name]} is the best value", self._judge(done, name))
+            for name in self.space
+        ]
+
+    def _judge(self, done: list[Finished], name: str) -> Judgement:
+        found = self._successes(done, name)
+        chosen = found.pop(self.best[name])
+        rivals = {value: some for value, some in found.items() if some}
+        if not chosen or not rivals:
+            return Judgement("cannot say", "nothing to compare was tried")
+        rival = max(rivals, key=lambda value: np.mean(rivals[value]))
+        tables = [np.array(some)[:, None] for some in (chosen, rivals[rival])]
+        compared = difference(tables, (self.best[name], rival), paired=False, floor=0.0)
+        unknown = compared.nothing or np.isnan(compared.low)
+        verdict = "cannot say" if unknown else above(0.0, compared.low, compared.high)
+        return Judgement(verdict, compared.evidence)
 
     def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
         """The value with the best mean, the best trial's, and the paper's."""
@@ -131,8 +159,14 @@ class Sweep:
 
 
 VALUES = (
-    "Bars: mean success of the trials with a value, where it plays a part; dots: the best of them."
-    " Dark: the paper's choice."
+    "Bars: mean success of the trials with a value, where it plays a part, and one standard error;"
+    " dots: the best of them. Dark: the paper's choice."
+)
+BY_TRIALS = (
+    "Supported or contradicted: of the trials with the paper's value and those with the best of the"
+    " other values, the 95 % interval of the difference (Welch's) lies on one side. Every trial has"
+    " a seed and other hyperparameters of its own, and the best of several values is partly so by"
+    " luck. The paper does not say how it chose: by means or by the best trial."
 )
 
 
@@ -142,6 +176,10 @@ CHOICES = "By the mean of its trials, in the best trial, and in the paper."
 def _best(by_value: list[Row], name: str) -> str:
     tried = [row for row in by_value if row["parameter"] == name and row["n"]]
     return str(max(tried, key=lambda row: row["mean"])["value"]) if tried else "not tried"
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("algorithm.")
 
 
 def changed(record: Any, path: list[str], value: Any) -> Any:
@@ -166,10 +204,11 @@ def draw_values(rows: list[Row]) -> Figure:
         of = [row for row in rows if row["parameter"] == name]
         colours = [COLOURS[0] if row["paper"] else COLOURS[5] for row in of]
         place = np.arange(len(of))
-        axes.bar(place, np.nan_to_num([row["mean"] for row in of]), color=colours)
+        means, errors = (np.nan_to_num([row[key] for row in of]) for key in ("mean", "error"))
+        axes.bar(place, means, yerr=errors, color=colours, capsize=2, ecolor="#777777")
         axes.plot(place, [row["best"] for row in of], "o", color="#333333", markersize=3)
         axes.set_xticks(place, [str(row["value"]) for row in of], fontsize=7)
-        axes.set_title(name.removeprefix("algorithm."), fontsize=8)
+        axes.set_title(_short(name), fontsize=8)
     return figure
 
 
