@@ -214,7 +214,7 @@ def check_random_policy(out: Path, picture, rows: list[dict]) -> None:
 def test_bars_compare_components(out):
     reproduce(out, "components")
     study = STUDIES["components"]
-    [case] = study.cases(BUDGET)
+    case, _ = study.cases(BUDGET)
     [bars] = [p for p in study.declared.pictures(BUDGET) if isinstance(p, Bars)]
     rows = read(out / BUDGET / "components" / f"{bars.name}.csv")
     goals = out / BUDGET / "runs" / case.folder / "seed-0" / "goals.json"

@@ -22,8 +22,11 @@ RAREST = 9  # goals of the lowest success, which only LEO reaches there
 
 
 def cases(budget: Budget) -> list[Case]:
-    """Those of main."""
-    return [Case(DUAL, craftax(budget, task, NAME)) for task in CRAFTAX[budget]]
+    """Those of main: the agent, and the network told its goal by itself."""
+    return [
+        Case(LABELS[name], craftax(budget, task, name))
+        for task in CRAFTAX[budget] for name in (NAME, "pqn")
+    ]  # fmt: skip
 
 
 def declared(goal: str | None = None) -> Declared:
@@ -58,6 +61,8 @@ def declared(goal: str | None = None) -> Declared:
         return [
             *(Above(f"{task}: {text.format(name=name)}", *sides, task, name)
               for name in chosen(budget) for text, sides in compared),
+            *(Above(f"{task}: by itself the network told its goal does not learn {name} as well",
+                    Side(DUAL), Side(LABELS["pqn"]), task, name) for name in chosen(budget)),
             Among(f"{classic}: of the goals of high success the network told its goal is ahead at"
                   " more than LEO", told, high=True),
             Among(f"{classic}: of the goals of low success LEO is ahead at more than the other",
@@ -73,7 +78,8 @@ COMPONENTS = RunStudy(
     name="components",
     paper="the figure of Dual LEO's components, and their appendix",
     about="Dual LEO (PQN) acting by LEO, by the network told its goal (uvfa), and by the mix"
-    " (agent): over time for one goal (--goal), and for every goal.",
+    " (agent), and PQN, which is the network told its goal by itself: over time for one goal"
+    " (--goal), and by component for every goal.",
     declared=declared(),
     of_goal=declared,
     cautions=CHOSEN_AFTER,
