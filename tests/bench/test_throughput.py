@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from allgoals.bench import goals as goals_bench
 from allgoals.bench import throughput
 from allgoals.bench.goals import Timing, extrapolate
 from allgoals.bench.goals import draw as draw_goals
@@ -13,6 +14,7 @@ from allgoals.bench.goals import table as goals_table
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.bench.subjects import names, subject
 from allgoals.bench.throughput import Spread, Subject, _result, draw, measure, table
+from allgoals.cli.bench import _plan
 from allgoals.tasks import make_task
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
@@ -126,6 +128,27 @@ def test_naive_relabelling_is_drawn_out_along_a_line():
     assert far.seconds == pytest.approx(5.5) and far.extrapolated
     assert far.spread == pytest.approx(0.2 + 8 * 0.3)  # eight times as far as from 10 to 20
     assert far.steps_per_second == pytest.approx(100 / 5.5)
+
+
+@pytest.mark.parametrize(("per_goal", "drawn_out"), [(1.0, [512]), (0.0, [])])
+def test_what_does_not_fit_is_drawn_out_along_lines_that_rise(monkeypatch, per_goal, drawn_out):
+    def timed(name, algorithm, goals, sizes, repeats):
+        naive = name == "naive_all_goals"
+        return Timing(name, goals, 1.0 + per_goal * goals * naive, 0.0, 1.0)
+
+    monkeypatch.setattr(goals_bench, "_time", timed)
+    timings = list(measure_goals((4, 512, 2, 4), GoalsSizes(), repeats=1))
+    assert [t.goals for t in timings if t.algorithm == "leo"] == [2, 4, 512]
+    assert [t.goals for t in timings if t.extrapolated] == drawn_out
+    assert all(t.seconds == 513.0 for t in timings if t.extrapolated)
+
+
+def test_naive_relabelling_is_timed_where_it_is_named():
+    assert "naive_all_goals" not in names("gridworld", SMALL)
+    task, algorithm = subject("gridworld", "naive_all_goals", SMALL)
+    assert algorithm.relabel == "all" and task.name == "gridworld"
+    plan = _plan(("gridworld/naive_all_goals", "gridworld/leo"), SMALL)
+    assert plan == {"gridworld": ["naive_all_goals", "leo"]}
 
 
 @pytest.mark.slow

@@ -56,6 +56,10 @@ def plain_goal_map(layout, goal):
     return wanted
 
 
+def plain_norm(x, stats):
+    return (x - stats["mean"]) / np.sqrt(stats["variance"] + 1e-3)
+
+
 def plain_encoding(params, map_, kernel, vectors):
     x = np.asarray(convolution(jnp.asarray(map_), kernel) + params["bias"])
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
@@ -65,22 +69,30 @@ def plain_encoding(params, map_, kernel, vectors):
 
 @pytest.mark.parametrize("name", ["craftax-classic", "craftax"])
 @pytest.mark.parametrize("told", [True, False])
-def test_encodings_equal_convolutions_of_explicit_maps(name, told):
+@pytest.mark.parametrize("normalise", [True, False])
+def test_encodings_equal_convolutions_of_explicit_maps(name, told, normalise):
     task = make_task(name)
     layout, random = task.env.layout, np.random.default_rng(0)
     which = np.unique(np.linspace(0, task.num_goals - 1, 120, dtype=int))
     goal = jax.tree.map(lambda x: x[which], task.goals.features) if told else None
     obs = random_obs(layout, random, len(which))
-    encoder = GridEncoder(layout, CELLS, features=6)
-    params = jax.jit(encoder.init)(jax.random.key(0), obs, goal)["params"]
+    encoder = GridEncoder(layout, CELLS, 6, normalise)
+    variables = jax.jit(encoder.init)(jax.random.key(0), obs, goal)
+    stats = jax.tree.map(lambda x: x + random.random(x.shape).astype(x.dtype),
+                         variables.get("stats", {}))  # fmt: skip
+    params = variables["params"]
     params = jax.tree.map(lambda x: x + 0.3 * random.normal(size=x.shape).astype(x.dtype), params)
-    map_, vectors, kernel = plain_map(layout, obs), [plain_vector(layout, obs)], params["kernel"]
+    map_, vector, kernel = plain_map(layout, obs), plain_vector(layout, obs), params["kernel"]
+    if normalise:  # the map's moments and the vector's
+        of_map, of_vector = (stats[f"RunningNorm_{i}"] for i in range(2))
+        map_, vector = plain_norm(map_, of_map), plain_norm(vector, of_vector)
+    vectors = [vector]
     if told:
         assert len(set(goal.cell.tolist())) == 5
         map_ = np.concatenate([map_, plain_goal_map(layout, goal)], axis=-1)
         kernel = jnp.concatenate([kernel, params["goal_kernel"]], axis=2)
         vectors.append(goal.vector)
-    parts = jax.jit(encoder.apply)({"params": params}, obs, goal)
+    parts = jax.jit(encoder.apply)({"params": params, "stats": stats}, obs, goal)
     encoded = np.concatenate(parts, axis=-1)
     expected = plain_encoding(params, map_, kernel, vectors)
     assert encoded.shape == expected.shape

@@ -41,7 +41,7 @@ def measure(goal_counts: Iterable[int], sizes: GoalsSizes, repeats: int) -> Iter
     """LEO and PQN at every count; naive relabelling where it fits, then drawn out along a line."""
     shared = _shared(sizes)
     naive: list[Timing] = []
-    for goals in sorted(goal_counts):
+    for goals in sorted(set(goal_counts)):
         pqn = _time("pqn", Pqn(**shared), goals, sizes, repeats)
         yield pqn
         yield _time("leo", Leo(**shared), goals, sizes, repeats)
@@ -49,8 +49,8 @@ def measure(goal_counts: Iterable[int], sizes: GoalsSizes, repeats: int) -> Iter
             algorithm = Pqn(**shared, relabel="all")
             naive.append(_time("naive_all_goals", algorithm, goals, sizes, min(repeats, 3)))
             yield naive[-1]
-        elif len(naive) > 1:
-            yield extrapolate(naive[-2], naive[-1], goals)
+        elif len(naive) > 1 and _rises(*naive[-2:]):
+            yield extrapolate(*naive[-2:], goals)
 
 
 def naive_relabelling(
@@ -59,7 +59,7 @@ def naive_relabelling(
     """Naive relabelling alone: at two numbers of goals, and drawn out to a third."""
     algorithm = Pqn(**_shared(sizes), relabel="all")
     one, two = (_time("naive_all_goals", algorithm, n, sizes, min(repeats, 3)) for n in few)
-    if two.seconds <= one.seconds:
+    if not _rises(one, two):
         raise UsageError("naive relabelling was no slower with more goals: the machine is too busy")
     yield from (one, two, extrapolate(one, two, goals))
 
@@ -69,6 +69,11 @@ def _shared(sizes: GoalsSizes) -> dict[str, int]:
         width=sizes.width, layers=sizes.layers, conv_features=32, epochs=sizes.epochs,
         minibatch_size=math.gcd(MINIBATCH, sizes.rows),
     )  # fmt: skip
+
+
+def _rises(one: Timing, two: Timing) -> bool:
+    """Whether a line through both says anything of more goals."""
+    return two.seconds > one.seconds
 
 
 def extrapolate(one: Timing, two: Timing, goals: int) -> Timing:

@@ -33,9 +33,9 @@ MODES = {  # of LEO for SAC
 
 
 def names(task: str, sizes: ThroughputSizes) -> list[str]:
-    """The paper's six or, where actions are continuous, all agents; LEO's at each size of grid."""
+    """By default: the paper's six or, where actions are continuous, all; LEO's at each grid."""
     if "sac" not in algorithms_for(task):
-        return list(discrete(sizes))
+        return [name for name in discrete(sizes) if name != "naive_all_goals"]
     of_leo = [f"{mode}-{goals}" for goals in sizes.grid for mode in (*MODES, "dual_leo_sac")]
     return [*told(sizes), *of_leo]
 
@@ -65,6 +65,7 @@ def discrete(sizes: ThroughputSizes) -> dict[str, Algorithm]:
         "leo": leo,
         "dual_leo_pqn": DualLeoPqn(leo=leo, pqn=pqn),
         "dual_leo_ppo": DualLeoPpo(leo=leo, ppo=ppo),
+        "naive_all_goals": Pqn(**shared, relabel="all"),
     }
 
 

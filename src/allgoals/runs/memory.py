@@ -31,11 +31,15 @@ def free_bytes() -> int:
 
 
 def _cgroup_bytes() -> float:
+    """What the group may still take; files that were read are in its count, but make way."""
     try:
-        limit = int((CGROUP / "memory.max").read_text())
-        return limit - int((CGROUP / "memory.current").read_text())
+        limit, used = (int((CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+        lines = (CGROUP / "memory.stat").read_text().splitlines()
     except (OSError, ValueError):  # no such group, or no limit
         return float("inf")
+    stat = dict(line.split() for line in lines)
+    files = sum(int(stat.get(f"{kind}_file", 0)) for kind in ("inactive", "active"))
+    return limit - (used - files)
 
 
 def check_memory(experiment: Experiment, num_goals: int, program: Compiled) -> int:

@@ -27,7 +27,7 @@ from allgoals.types import Key, PyTree, Task
 from allgoals.validation import build_task, surprises
 
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
-EVALUATION = 1  # tells its keys from those of acting and learning
+EVALUATION = 2  # tells its keys from those of acting and learning, which are 0 and 1
 
 
 class Observer:
