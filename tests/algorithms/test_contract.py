@@ -10,6 +10,7 @@ import pytest
 
 from allgoals.algorithms import ALGORITHMS, Dual, DualLeoPpo, Ppo
 from allgoals.goals.samplers import seen_only
+from allgoals.runs.agent import Agent
 from allgoals.runs.checkpoint import digest
 from allgoals.training import Trainer
 from allgoals.types import GoalOutcome
@@ -52,6 +53,8 @@ def test_values_are_followed_without_exploration_and_policies_sampled(trainer, t
     if isinstance(trainer.algorithm, Ppo | DualLeoPpo):
         training = jnp.stack([act(jax.random.key(i), explore=True)[0] for i in range(6)])
         assert (judged == training).all() and (judged != judged[0]).any()
+        agent = Agent(task, trainer.algorithm, state.learner, 0.5)
+        assert len({int(agent.policy([0, 0], 0)) for _ in range(20)}) > 1  # a draw for each call
     else:
         assert (judged == judged[0]).all()
 

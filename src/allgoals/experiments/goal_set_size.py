@@ -68,7 +68,7 @@ GOAL_SET_SIZE = RunStudy(
     name="goal-set-size",
     paper="the appendix of subsampled goal sets",
     about="PPO and LEO on random subsets of the goals, another for every seed, one goal"
-    " or two being in all, which means leave out. The paper speaks of the full game; at smaller"
+    " or two being in all and left out of the means. The paper speaks of the full game; at smaller"
     " budgets another world stands for it.",
     cautions=CHOSEN_AFTER,
     declared=Declared(cases, pictures, claims),
