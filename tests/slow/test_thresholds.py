@@ -48,7 +48,9 @@ def test_learns_a_small_maze(name):
     assert success(experiment) >= THRESHOLD
 
 
-SOONER = {"sac": 330_000, "sac_her": 330_000, "crl": 330_000, "td3": 480_000, "td3_her": 480_000,
+# TD3 without hindsight was at 0.33 on one processor and at 0.5 or more on another after 480,000
+# steps, since they round differently: it is given all of its preset's.
+SOONER = {"sac": 330_000, "sac_her": 330_000, "crl": 330_000, "td3": 1_200_000, "td3_her": 480_000,
           "leo_sac": 330_000}  # fmt: skip
 MODES = [dict(goals_per_update=8), dict(late_action=True), dict(policy_update="advantage")]
 
