@@ -225,6 +225,20 @@ def test_bars_are_of_the_first_evaluation_from_a_step_on(tmp_path, at, leo):
     assert {row["steps"] for row in rows} == {150 if leo == 0.5 else 200}
 
 
+def dual_case(path, leo, uvfa) -> Trained:
+    """A run for each seed, with what either part of its agent reached at every goal."""
+    names = tuple("abcdef")[: len(leo[0])]
+    runs = [
+        write_run(
+            path / str(seed), config(seed),
+            {100: {"agent": [0] * len(names), "uvfa": list(uvfa[seed]), "leo": list(leo[seed])}},
+            names=names, reachable=(True,) * len(names), layout=None,
+        )
+        for seed in range(len(leo))
+    ]  # fmt: skip
+    return Trained("Dual", "gridworld", 0.0, tuple(map(load_run, runs)))
+
+
 @pytest.fixture
 def dual(tmp_path):
     """At the first four goals the better part is above 0.5, at the last two below."""
@@ -232,15 +246,7 @@ def dual(tmp_path):
             (0.9, 0.9, 0.9, 0.8, 0.0, 0.2)]  # fmt: skip
     leo = [(0.5, 0.5, 0.5, 0.7, 0.3, 0.1), (0.5, 0.5, 0.5, 0.7, 0.3, 0.2),
            (0.5, 0.5, 0.5, 0.7, 0.3, 0.2)]  # fmt: skip
-    runs = [
-        write_run(
-            tmp_path / str(seed), config(seed),
-            {100: {"agent": [0] * 6, "uvfa": list(uvfa[seed]), "leo": list(leo[seed])}},
-            names=tuple("abcdef"), reachable=(True,) * 6, layout=None,
-        )
-        for seed in range(3)
-    ]  # fmt: skip
-    return Trained("Dual", "gridworld", 0.0, tuple(map(load_run, runs)))
+    return dual_case(tmp_path, leo, uvfa)
 
 
 LEO_FIRST = Parts("Dual", "leo", "uvfa", "gridworld")
@@ -291,15 +297,7 @@ def test_alone_takes_all_goals_that_are_as_rare(tmp_path, luck, verdicts):
     """Four goals are equally rare; LEO reaches three, four and four of them."""
     leo = [(0.2, 0.2, 0.2, 0.0), (0.2, 0.2, 0.2, 0.3), (0.2, 0.2, 0.2, 0.3)]
     uvfa = [(luck, 0.0, 0.0, 0.0), (0.0,) * 4, (0.0,) * 4]
-    runs = [
-        write_run(
-            tmp_path / str(seed), config(seed),
-            {100: {"agent": [0] * 4, "leo": list(leo[seed]), "uvfa": list(uvfa[seed])}},
-            names=tuple("abcd"), reachable=(True,) * 4, layout=None,
-        )
-        for seed in range(3)
-    ]  # fmt: skip
-    case = Trained("Dual", "gridworld", 0.0, tuple(map(load_run, runs)))
+    case = dual_case(tmp_path, leo, uvfa)
     found = [Alone("", parts, 2).judge([case]) for parts in (LEO_FIRST, UVFA_FIRST)]
     assert tuple(one.verdict for one in found) == verdicts
     assert "share of 4 goals" in found[0].evidence

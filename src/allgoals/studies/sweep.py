@@ -121,9 +121,7 @@ class Sweep:
         rival = max(rivals, key=lambda value: np.mean(rivals[value]))
         tables = [np.array(some)[:, None] for some in (chosen, rivals[rival])]
         compared = difference(tables, (self.best[name], rival), paired=False, floor=0.0)
-        unknown = compared.nothing or np.isnan(compared.low)
-        verdict = "cannot say" if unknown else above(0.0, compared.low, compared.high)
-        return Judgement(verdict, compared.evidence)
+        return Judgement(above(0.0, compared.low, compared.high), compared.evidence)
 
     def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
         """The value with the best mean, the best trial's, and the paper's."""
