@@ -52,8 +52,8 @@ class Throughput:
     whole: Spread  # steps per second of collecting and learning
     acting: Spread  # of collecting alone
     updating: Spread  # of learning alone
-    of_bare: Spread  # whole, as a share of the bare game in the same round
-    of_plain: Spread | None  # whole, as a share of PQN or SAC in the same round, if measured
+    of_bare: Spread  # whole, as a share of the bare game beside it
+    of_plain: Spread | None  # whole, as a share of PQN or SAC beside it, if they are measured
     bare: Spread  # steps per second of the bare game
     compile_cold: float  # seconds to trace and compile
     compile_warm: float  # seconds to trace and load from the compile cache
@@ -99,32 +99,38 @@ def measure(
     bare()
     for one in subjects:
         one.warm_up()
+    plain = next((one for one in subjects if one.name in PLAIN), None)
     times: dict[str, list[float]] = {}
     for i in range(repeats):
         say(f"{task_name}: round {i + 1} of {repeats}")
         for one in subjects:
-            for part, seconds in _round(one, bare).items():
+            for part, seconds in _round(one, bare, plain).items():
                 times.setdefault(f"{one.name}/{part}", []).append(seconds)
     for one in subjects:
         yield _result(task_name, one, times, sizes)
 
 
-def _round(subject: Subject, bare: Callable[[], None]) -> dict[str, float]:
-    """Seconds of each part; the bare game is run on both sides of what is compared with it.
+def _round(subject: Subject, bare: Callable[[], None], plain: Subject | None) -> dict[str, float]:
+    """Seconds of each part. What the whole is compared with is timed beside it.
 
-    If these differ the machine has changed its speed meanwhile: again, a few times at most.
+    The bare game is run on both sides. If these differ the machine has changed its speed meanwhile:
+    again, a few times at most.
     """
-    tries: list[tuple[float, float, float]] = []
+    beside = {} if plain in (None, subject) else {"plain": plain.whole}
+    calls = {"before": bare, **beside, "whole": subject.whole, "after": bare}
+    tries: list[dict[str, float]] = []
     while len(tries) < TRIES and (not tries or _drift(tries[-1]) > STEADY):
-        tries.append(tuple(_time(call) for call in (bare, subject.whole, bare)))
-    before, whole, after = min(tries, key=_drift)
-    acting, updating = _time(subject.acting), _time(subject.updating)
-    return {"whole": whole, "bare": (before + after) / 2, "acting": acting, "updating": updating}
+        tries.append({part: _time(call) for part, call in calls.items()})
+    times = min(tries, key=_drift)
+    if plain is subject:
+        times["plain"] = times["whole"]
+    times["bare"] = (times.pop("before") + times.pop("after")) / 2
+    return times | {"acting": _time(subject.acting), "updating": _time(subject.updating)}
 
 
-def _drift(times: tuple[float, float, float]) -> float:
+def _drift(times: dict[str, float]) -> float:
     """How far the bare game before and after is apart."""
-    before, _, after = times
+    before, after = times["before"], times["after"]
     return abs(before - after) / min(before, after)
 
 
@@ -141,15 +147,15 @@ def _result(
         return Spread.of([sizes.rows / t for t in times[f"{subject.name}/{part}"]])
 
     def share(of: str) -> Spread:
-        pairs = zip(times[of], times[f"{subject.name}/whole"], strict=True)
+        pairs = zip(times[f"{subject.name}/{of}"], times[f"{subject.name}/whole"], strict=True)
         return Spread.of([other / ours for other, ours in pairs])
 
     return Throughput(
         task,
         subject.name,
         **{part: speed(part) for part in ("whole", "acting", "updating", "bare")},
-        of_bare=share(f"{subject.name}/bare"),
-        of_plain=next((share(f"{p}/whole") for p in PLAIN if f"{p}/whole" in times), None),
+        of_bare=share("bare"),
+        of_plain=share("plain") if f"{subject.name}/plain" in times else None,
         peak_bytes=_peak_bytes(),
         **subject.facts,
     )
