@@ -120,6 +120,13 @@ def test_what_an_algorithm_is_compared_with_is_timed_beside_it(monkeypatch):
     assert found["plain"] == found["whole"] == 8.0
 
 
+def test_algorithms_are_compared_with_the_one_that_learns_about_a_single_goal():
+    leo, pqn, sac = (LEO._replace(name=name) for name in ("leo", "pqn", "sac"))
+    assert throughput._plain([leo, pqn]) is pqn
+    assert throughput._plain([leo, sac]) is sac
+    assert throughput._plain([leo]) is None
+
+
 def test_shares_are_taken_within_a_round():
     """PQN takes 2 s, then 6; LEO 4 s, then 8: 0.5 and 0.75 of its speed, not 8 / 12."""
     times = {"leo/plain": [2.0, 6.0], "leo/whole": [4.0, 8.0], "leo/bare": [1.0, 1.0]}

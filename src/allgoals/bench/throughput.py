@@ -99,7 +99,7 @@ def measure(
     bare()
     for one in subjects:
         one.warm_up()
-    plain = next((one for one in subjects if one.name in PLAIN), None)
+    plain = _plain(subjects)
     times: dict[str, list[float]] = {}
     for i in range(repeats):
         say(f"{task_name}: round {i + 1} of {repeats}")
@@ -110,13 +110,17 @@ def measure(
         yield _result(task_name, one, times, sizes)
 
 
+def _plain(subjects: list[Subject]) -> Subject | None:
+    return next((one for one in subjects if one.name in PLAIN), None)
+
+
 def _round(subject: Subject, bare: Callable[[], None], plain: Subject | None) -> dict[str, float]:
     """Seconds of each part. What the whole is compared with is timed beside it.
 
     The bare game is run on both sides. If these differ the machine has changed its speed meanwhile:
     again, a few times at most.
     """
-    beside = {} if plain in (None, subject) else {"plain": plain.whole}
+    beside = {"plain": plain.whole} if plain and plain is not subject else {}
     calls = {"before": bare, **beside, "whole": subject.whole, "after": bare}
     tries: list[dict[str, float]] = []
     while len(tries) < TRIES and (not tries or _drift(tries[-1]) > STEADY):
