@@ -29,6 +29,7 @@ LOOK = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.7,
 }

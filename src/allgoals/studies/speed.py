@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from allgoals.bench import goals as growing
 from allgoals.bench import throughput
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
+from allgoals.bench.throughput import Spread
 from allgoals.errors import UsageError
 from allgoals.report.claims import Judgement, above
 from allgoals.report.drawing import one_figure
@@ -78,26 +79,26 @@ class SpeedStudy:
 
     def _measure(self, what: Measured, desk: Desk) -> Iterator[Row]:
         sizes = what.sizes
-        of_all = throughput.measure(
+        methods = throughput.measure(
             what.task, list(self.methods), sizes, what.repeats, desk.say, time_compiling=False
         )
-        for one in of_all:
-            whole = one.whole
-            yield {"label": LABELS[one.algorithm], "steps_per_second": whole.median,
-                   "low": whole.low, "high": whole.high, "extrapolated": 0}  # fmt: skip
+        whole = {}
+        for one in methods:
+            whole[one.algorithm] = one.whole
+            yield _row(LABELS[one.algorithm], one.whole, one.of_plain)
         same = GoalsSizes(
             what.task, sizes.num_envs, sizes.num_steps, sizes.epochs, sizes.width, sizes.layers
         )
         for timing in growing.naive_relabelling(what.few, what.goals, same, what.repeats):
             desk.say(f"{NAIVE}, {timing.goals} goals: {timing.seconds:.2f} s per update")
         speed, off = timing.steps_per_second, timing.spread / timing.seconds
-        yield {"label": NAIVE, "steps_per_second": speed, "low": speed / (1 + off),
-               "high": speed / max(1 - off, 1e-3), "extrapolated": 1}  # fmt: skip
+        naive = Spread(speed, speed / (1 + off), speed / max(1 - off, 1e-3))
+        yield _row(NAIVE, naive, _ratio(naive, whole["pqn"]), extrapolated=1)
 
     def write(self, desk: Desk) -> Path:
         folder = desk.folder(self.name)
         measured = read_json(folder / "speed.json")
-        rows = with_factors(measured["rows"])
+        rows = beside_naive(measured["rows"])
         what, machine = self.measured[desk.budget], measured["machine"]
         title = f"Steps per second on {what.task}, {what.goals} goals"
         sizes = ", ".join(
@@ -112,9 +113,9 @@ class SpeedStudy:
     def judged(self, rows: list[Row]) -> list[Judged]:
         """The paper's two ratios beside ours."""
         by_label = {row["label"]: row for row in rows}
-        leo, pqn, naive = (by_label[name] for name in ("LEO", "PQN", NAIVE))
-        slower = [1 - ratio for ratio in _ratios(leo, pqn)]
-        faster = _ratios(leo, naive)
+        leo, naive = by_label["LEO"], by_label[NAIVE]
+        slower = [1 - float(leo[key]) for key in ("of_pqn", "of_pqn_low", "of_pqn_high")]
+        faster = _ratio(_speed(leo), _speed(naive))
         return [
             Judged(
                 f"LEO is at most {self.slowdown:.0%} slower than learning about one goal",
@@ -126,8 +127,9 @@ class SpeedStudy:
             Judged(
                 f"LEO is at least {self.factor:.0f} times as fast as naive relabelling",
                 Judgement(
-                    above(self.factor, faster[1], faster[2]),
-                    f"{faster[0]:.0f} times ({faster[1]:.0f} to {faster[2]:.0f}), extrapolated",
+                    above(self.factor, faster.low, faster.high),
+                    f"{faster.median:.0f} times ({faster.low:.0f} to {faster.high:.0f}),"
+                    " extrapolated",
                 ),
             ),
         ]
@@ -139,23 +141,28 @@ BY_ROUNDS = (
 )
 
 
-def with_factors(rows: list[Row]) -> list[Row]:
-    """How many times as fast as PQN, and as naive relabelling."""
-    speed = {row["label"]: row["steps_per_second"] for row in rows}
-    return [
-        {**row, "of_pqn": row["steps_per_second"] / speed["PQN"],
-         "of_naive": row["steps_per_second"] / speed[NAIVE]}
-        for row in rows
-    ]  # fmt: skip
+def beside_naive(rows: list[Row]) -> list[Row]:
+    """Rows with how many times as fast as naive relabelling each is."""
+    [naive] = [row["steps_per_second"] for row in rows if row["label"] == NAIVE]
+    return [{**row, "of_naive": row["steps_per_second"] / naive} for row in rows]
 
 
-def _ratios(one: Row, other: Row) -> tuple[float, float, float]:
+def _row(label: str, speed: Spread, of_pqn: Spread, extrapolated: int = 0) -> Row:
+    """Steps per second, and how many times as fast as PQN beside it."""
+    return {
+        "label": label, "steps_per_second": speed.median, "low": speed.low, "high": speed.high,
+        "of_pqn": of_pqn.median, "of_pqn_low": of_pqn.low, "of_pqn_high": of_pqn.high,
+        "extrapolated": extrapolated,
+    }  # fmt: skip
+
+
+def _speed(row: Row) -> Spread:
+    return Spread(row["steps_per_second"], row["low"], row["high"])
+
+
+def _ratio(one: Spread, other: Spread) -> Spread:
     """Of medians, and the least and the most that the rounds allow."""
-    return (
-        one["steps_per_second"] / other["steps_per_second"],
-        one["low"] / other["high"],
-        one["high"] / other["low"],
-    )
+    return Spread(one.median / other.median, one.low / other.high, one.high / other.low)
 
 
 def draw(rows: list[Row]) -> Figure:
