@@ -25,12 +25,15 @@ class Evaluator:
     max_steps: int
 
     @cached_property
+    def envs(self) -> VectorEnv:
+        return VectorEnv(self.task.env, self.num_envs)
+
+    @cached_property
     def _jitted(self) -> Callable:
         return jax.jit(self.reach)
 
     def reach(self, agent, goal: Array, key: Key) -> tuple[Array, Array]:
         """Whether, and after how many steps, each environment reached its goal. [N] and [N]"""
-        envs = VectorEnv(self.task.env, self.num_envs)
         key_envs, key_steps = jax.random.split(key)
 
         def running(carry) -> Array:
@@ -41,14 +44,14 @@ class Evaluator:
             t, state, active, success, steps = carry
             key_act, key_env = jax.random.split(jax.random.fold_in(key_steps, t))
             action = self.act(agent, state.obs, goal, key_act)
-            state, after = envs.step(state, action, key_env)
+            state, after = self.envs.step(state, action, key_env)
             done = self.task.goals.outcome(after.obs).done  # [N, G]
             reached = active & jnp.take_along_axis(done, goal[:, None], axis=1)[:, 0]
             active_after = active & ~(reached | after.terminated | after.truncated)
             return t + 1, state, active_after, success | reached, steps + active
 
         nobody = jnp.zeros(self.num_envs, bool)
-        first = (jnp.int32(0), envs.init(key_envs), ~nobody, nobody, nobody.astype(jnp.int32))
+        first = (jnp.int32(0), self.envs.init(key_envs), ~nobody, nobody, nobody.astype(jnp.int32))
         _, _, _, success, steps = jax.lax.while_loop(running, step, first)
         return success, steps
 

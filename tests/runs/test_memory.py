@@ -4,19 +4,33 @@ from dataclasses import replace
 
 import jax
 import pytest
+import tyro
 
 from allgoals import api
+from allgoals.algorithms import DISCRETE
 from allgoals.errors import MemoryShortage
+from allgoals.experiment import Experiment
 from allgoals.presets import preset
 from allgoals.runs import memory
-from allgoals.runs.memory import advice, check_memory, free_bytes, program_bytes
+from allgoals.runs.agent import build_evaluator
+from allgoals.runs.memory import (
+    advice,
+    check_memory,
+    evaluation_bytes,
+    free_bytes,
+    program_bytes,
+)
 from allgoals.runs.setup import build_trainer
-from allgoals.validation import build_task
+from allgoals.validation import build_task, check_divisions
 from tests.runs.micro import micro
 
 
 def trainer_of(experiment):
     return build_trainer(experiment, build_task(experiment))
+
+
+def evaluator_of(experiment):
+    return build_evaluator(build_task(experiment), experiment.evaluation)
 
 
 def test_the_plan_holds_the_state_and_the_rollout():
@@ -51,20 +65,50 @@ def test_a_run_that_does_not_fit_says_what_to_change_and_leaves_nothing(monkeypa
     "name, told",
     [
         ("craftax/dual_leo_pqn/paper", "--num-envs 256 (now 1024),\n--algorithm.leo.width, --al"),
-        ("craftax/pqn_her/paper", "smaller: a smaller minibatch,\n--algorithm.width, or"),
+        (
+            "craftax/pqn_her/paper",
+            ": --num-envs 256 --algorithm.minibatch-size 512,\n--algorithm.",
+        ),
         ("point-u-maze/sac", "--num-envs 16 (now 64),\nabove all a smaller --algorithm.replay-si"),
     ],
 )
-def test_advice_can_be_followed(name, told):
-    """Fields that exist, and environments that minibatches divide."""
+def test_advice_says_what_to_change(name, told):
     assert told in advice(preset(name), 512)
 
 
+@pytest.mark.parametrize("size", ["laptop", "paper"])
+@pytest.mark.parametrize("task", ["craftax-classic", "craftax"])
+@pytest.mark.parametrize("name", DISCRETE)
+def test_advice_can_be_followed(task, name, size):
+    """Typed after the command it names fewer environments, which minibatches divide."""
+    experiment = preset(f"{task}/{name}/{size}")
+    rows = memory.fewer_rows(experiment, 512).partition(" (now")[0].split()
+    smaller = typed(rows, experiment)
+    assert smaller.num_envs in (experiment.num_envs // 4, experiment.num_envs // 2)
+    check_divisions(smaller, build_task(smaller))
+
+
+def typed(flags, experiment):
+    parts = type(experiment.env), type(experiment.algorithm), type(experiment.goals)
+    return tyro.cli(Experiment[parts], args=flags, default=experiment)
+
+
 def test_a_run_that_fits_is_told_its_size(monkeypatch):
-    experiment = replace(micro(), num_envs=8)
-    program = trainer_of(experiment).program
-    monkeypatch.setattr(memory, "free_bytes", lambda: program_bytes(program))
-    assert check_memory(experiment, 1, program) == program_bytes(program)
+    experiment = micro()
+    trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
+    need = max(program_bytes(trainer.program), evaluation_bytes(trainer, evaluator))
+    monkeypatch.setattr(memory, "free_bytes", lambda: need)
+    assert check_memory(experiment, trainer, evaluator) == need
+
+
+def test_an_evaluation_that_does_not_fit_is_said_too(monkeypatch):
+    options = replace(micro().evaluation, num_envs=2**20)
+    experiment = replace(micro(), evaluation=options)
+    trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
+    assert evaluation_bytes(trainer, evaluator) > 4 * 2**20 * 4  # two coordinates, seen and held
+    monkeypatch.setattr(memory, "free_bytes", lambda: program_bytes(trainer.program))
+    with pytest.raises(MemoryShortage, match="--evaluation.num-envs .now 1048576"):
+        check_memory(experiment, trainer, evaluator)
 
 
 def test_a_limit_of_the_group_counts(monkeypatch, tmp_path):

@@ -47,7 +47,7 @@ class Display(Observer):
         self._say(f"warning: {text}")
 
     def compiled(self, memory: int) -> None:
-        self._say(f"an update takes {gib(memory)} of memory")
+        self._say(f"training takes {gib(memory)} of memory")
 
     def started(self, update: int) -> None:
         if update:

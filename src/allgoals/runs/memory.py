@@ -9,8 +9,12 @@ from jax.stages import Compiled
 
 from allgoals.algorithms import OffPolicy
 from allgoals.errors import MemoryShortage
+from allgoals.evaluation import Evaluator
 from allgoals.experiment import Experiment
+from allgoals.training import Trainer
+from allgoals.types import PyTree
 
+COPIES = 4  # of its environments that an evaluation holds; 2.7 to 3.9 were planned for Craftax's
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -20,6 +24,16 @@ def program_bytes(program: Compiled) -> int:
     shared = plan.alias_size_in_bytes  # results that take the place of arguments
     held = plan.argument_size_in_bytes + plan.output_size_in_bytes - shared
     return held + plan.temp_size_in_bytes + plan.generated_code_size_in_bytes
+
+
+def evaluation_bytes(trainer: Trainer, evaluator: Evaluator) -> int:
+    """The run's state and what an evaluation adds: an estimate, since that is compiled later."""
+    envs = jax.eval_shape(evaluator.envs.init, jax.random.key(0))
+    return _size(trainer.shapes) + COPIES * _size(envs)
+
+
+def _size(tree: PyTree) -> int:
+    return sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(tree))
 
 
 def free_bytes() -> int:
@@ -42,21 +56,26 @@ def _cgroup_bytes() -> float:
     return limit - (used - files)
 
 
-def check_memory(experiment: Experiment, num_goals: int, program: Compiled) -> int:
-    """The bytes that training will take; refuses when there are not as many."""
-    need, free = program_bytes(program), free_bytes()
-    if need > free:
+def check_memory(experiment: Experiment, trainer: Trainer, evaluator: Evaluator) -> int:
+    """The bytes that the run will take; refuses when there are not as many."""
+    update, evaluation = program_bytes(trainer.program), evaluation_bytes(trainer, evaluator)
+    free = free_bytes()
+    if update > free:
         raise MemoryShortage(
-            f"training needs {gib(need)} of memory, {gib(free)} are free\n"
-            + advice(experiment, num_goals)
+            f"training needs {gib(update)} of memory, {gib(free)} are free\n"
+            + advice(experiment, trainer.task.num_goals)
         )
-    return need
+    if evaluation > free:
+        raise MemoryShortage(
+            f"evaluation needs {gib(evaluation)} of memory, {gib(free)} are free\n"
+            f"smaller: --evaluation.num-envs (now {evaluator.num_envs})"
+        )
+    return max(update, evaluation)
 
 
 def advice(experiment: Experiment, num_goals: int) -> str:
     """What to change, and from what."""
-    fewer = fewer_environments(experiment, num_goals)
-    rollouts = f"--num-envs {fewer} (now {experiment.num_envs})" if fewer else "a smaller minibatch"
+    rollouts = fewer_rows(experiment, num_goals)
     if isinstance(experiment.algorithm, OffPolicy):
         size = experiment.algorithm.replay_size
         return f"smaller: {rollouts},\nabove all a smaller --algorithm.replay-size (now {size})"
@@ -66,14 +85,18 @@ def advice(experiment: Experiment, num_goals: int) -> str:
     return f"smaller: {rollouts},\n{', '.join(widths)}, or --goals.subset for fewer goals"
 
 
-def fewer_environments(experiment: Experiment, num_goals: int) -> int | None:
-    """A quarter as many or, if that is what minibatches divide, a half."""
-    for some in (experiment.num_envs // 4, experiment.num_envs // 2):
+def fewer_rows(experiment: Experiment, num_goals: int) -> str:
+    """A quarter as many environments, a half, or a quarter with minibatches that divide them."""
+    now = experiment.num_envs
+    for some in (now // 4, now // 2):
         rows = some * experiment.num_steps
-        divisions = experiment.algorithm.divisions(rows, num_goals).values()
-        if rows and all(total % part == 0 for total, part in divisions):
-            return some
-    return None
+        divisions = experiment.algorithm.divisions(rows, num_goals).items()
+        if rows and all(total % part == 0 for _, (total, part) in divisions):
+            return f"--num-envs {some} (now {now})"
+    quarter = lambda number: max(1, number // 4)
+    smaller = {f"algorithm.{field}": quarter(part) for field, (_, part) in divisions}
+    flags = {"num_envs": quarter(now), **smaller}
+    return " ".join(f"--{field.replace('_', '-')} {value}" for field, value in flags.items())
 
 
 def gib(count: float) -> str:

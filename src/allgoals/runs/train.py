@@ -90,9 +90,7 @@ class Driver:
         for text in surprises(self.experiment, self.task):
             self.observer.warned(text)
         self._describe()
-        self.observer.compiled(
-            check_memory(self.experiment, self.trainer.task.num_goals, self.trainer.program)
-        )
+        self.observer.compiled(check_memory(self.experiment, self.trainer, self.evaluator))
         update, state = self.checkpoints.restore(self.trainer.shapes) or self._initial()
         self._forget_after(update)
         self.observer.started(update)
