@@ -28,16 +28,17 @@ PAPER = {  # "Appendix: CraftaxGC hyperparameters", the best value of each sweep
     ),
     "dual_leo_pqn": dict(acting="linear_combination", alpha=0.3, anneal_alpha=False),
     "dual_leo_ppo": dict(policy_cloning=0.1, value_cloning=0.0, anneal_cloning=True),
-    "pqn_her": dict(
-        relabel="mixed", random_goals=1, positive_goals=1, relabel_level="trajectory",
-        minibatch_size=2048, learning_rate=1e-4,
-    ),
 }  # fmt: skip
+PAPER["pqn_her"] = PAPER["pqn"] | dict(
+    relabel="mixed", random_goals=1, positive_goals=1, relabel_level="trajectory",
+    minibatch_size=2048, learning_rate=1e-4,
+)  # fmt: skip
+PAPER["naive_all_goals"] = PAPER["pqn"] | dict(relabel="all")
 PARTS = {  # what they hold
     "dual_leo_pqn": dict(pqn=PAPER["pqn"], leo=dict(gamma=0.995, epochs=1, minibatch_size=256)),
     "dual_leo_ppo": dict(ppo=PAPER["ppo"], leo=dict(gamma=0.995, epochs=1, minibatch_size=512)),
 }
-NUM_STEPS = {"ppo": 64, "pqn": 2, "leo": 32, "dual_leo_pqn": 2, "dual_leo_ppo": 64, "pqn_her": 2}
+NUM_STEPS = {"leo": 32, "ppo": 64, "dual_leo_ppo": 64}  # 2 for all that is PQN
 
 
 @pytest.mark.parametrize("task", ["craftax-classic", "craftax"])
@@ -49,7 +50,7 @@ def test_paper_presets_hold_the_papers_values(task, name):
         inner = getattr(experiment.algorithm, part)
         values = PAPER["leo"] | values if part == "leo" else values
         assert replace(inner, **values) == inner, part
-    assert experiment.num_steps == NUM_STEPS[name]
+    assert experiment.num_steps == NUM_STEPS.get(name, 2)
     assert (experiment.num_envs, experiment.steps) == (1024, 10**9)
     assert (experiment.evaluation.episodes, experiment.evaluation.max_steps) == (16, 512)
     fields = json.dumps(to_dict(experiment)["algorithm"])

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import rich
 from rich.console import Console
 from rich.live import Live
 
@@ -86,6 +87,7 @@ def test_a_benchmark_is_plain_data(call, tmp_path):
     found = json.loads(end.out)
     assert [one["algorithm"] for one in found["results"]] == ["pqn", "leo"]
     assert found["results"][0]["of_plain"] == {"median": 1.0, "low": 1.0, "high": 1.0}
+    assert 2**26 < found["peak_bytes"] < 2**40
     assert found["sizes"]["num_envs"] == 8 and (tmp_path / "speed.png").stat().st_size > 1000
 
 
@@ -112,6 +114,14 @@ def test_the_words_that_make_a_micro_run(call, tmp_path, finished):
     assert end.code == 0 and "\x1b" not in end.said
     results = json.loads((tmp_path / "größe.json").read_text())
     assert len(results["goals"]) == len(results["success"]["agent"])
+
+
+def test_an_evaluation_shows_how_far_it_is(call, finished, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(rich, "_console", Console(file=screen, force_terminal=True, width=80))
+    end = call("evaluate", finished, "--episodes", "2", "--num-envs", "7")
+    assert end.code == 0 and "evaluating" in screen.getvalue() and "100%" in screen.getvalue()
+    assert "evaluating" not in end.said  # of which the table is left
 
 
 MAZE_FLAGS = """

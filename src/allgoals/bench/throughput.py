@@ -59,7 +59,6 @@ class Throughput:
     compile_warm: float  # seconds to trace and load from the compile cache
     bytes_per_transition: float  # held by a rollout
     program_bytes: int  # arguments, results and scratch of one update, as the compiler plans it
-    peak_bytes: int  # the most this process has held
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; a spread is an object of three numbers."""
@@ -160,12 +159,12 @@ def _result(
         **{part: speed(part) for part in ("whole", "acting", "updating", "bare")},
         of_bare=share("bare"),
         of_plain=share("plain") if f"{subject.name}/plain" in times else None,
-        peak_bytes=_peak_bytes(),
         **subject.facts,
     )
 
 
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
+    """The most that this process, with all that it has measured, has held."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
@@ -238,7 +237,7 @@ def table(results: list[Throughput]) -> str:
         speeds = [r.bare.median for r in results if r.task == task]
         lines.append(f"{task}: the bare game makes {statistics.median(speeds):,.0f} steps/s")
     lines.append("MiB: what one update holds, as planned by the compiler. The whole process held"
-                 f" {max(r.peak_bytes for r in results) / 2**30:.1f} GiB at most.")  # fmt: skip
+                 f" {peak_bytes() / 2**30:.1f} GiB at most.")  # fmt: skip
     return "\n".join(lines)
 
 

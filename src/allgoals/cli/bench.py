@@ -92,7 +92,7 @@ def _throughput(words: ThroughputWords) -> None:
     sizes = words.measured
     if sizes.rows % sizes.minibatch_size:
         raise UsageError("--minibatch-size must divide --num-envs times --num-steps")
-    from allgoals.bench.throughput import draw, measure, table
+    from allgoals.bench.throughput import draw, measure, peak_bytes, table
     from allgoals.runs.cache import enable_compile_cache
 
     plan = _plan(words.experiments, sizes)
@@ -101,7 +101,8 @@ def _throughput(words: ThroughputWords) -> None:
     for task, names in plan.items():
         results += measure(task, names, sizes, words.repeats, _progress)
     if words.json:
-        print(json.dumps({"sizes": asdict(sizes), "results": [r.as_dict() for r in results]}))
+        rows = [r.as_dict() for r in results]
+        print(json.dumps({"sizes": asdict(sizes), "results": rows, "peak_bytes": peak_bytes()}))
     else:
         print(table(results))
     if words.out:

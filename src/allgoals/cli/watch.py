@@ -27,6 +27,7 @@ class Words:
 def run(argv: list[str]) -> None:
     words = parse(Words, argv, "allgoals watch")
     check_fields(words)
+    from allgoals.render.caption import status
     from allgoals.render.clip import STEPS_PER_FRAME, check_clip_path, record, some_goals
 
     check_clip_path(words.out)
@@ -44,6 +45,5 @@ def run(argv: list[str]) -> None:
         agent.goal_index(goal)
     max_steps = words.max_steps or 200 * STEPS_PER_FRAME.get(type(agent.task.env), 1)
     for episode in record(agent, goals, words.out, max_steps, words.seed):
-        reached = episode.success_step
-        print(f"{episode.goal}: " + (f"reached in {reached} steps" if reached else "not reached"))
+        print(f"{episode.goal}: {status(episode, len(episode.actions))}")
     print(f"wrote {words.out}")
