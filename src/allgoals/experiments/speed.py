@@ -1,12 +1,9 @@
 """Steps per second of every method with 512 goals."""
 
-from dataclasses import replace
-
 from allgoals.bench.sizes import ThroughputSizes
 from allgoals.studies.speed import Measured, SpeedStudy
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=8, minibatch_size=32, epochs=1, width=16, layers=1)
-FLOAT32 = ThroughputSizes(all_actions_in="float32")  # LEO like all that it is compared with
 
 SPEED = SpeedStudy(
     name="speed",
@@ -20,10 +17,10 @@ SPEED = SpeedStudy(
             SMALL,
             few=(4, 16), goals=189, repeats=1,
         ),
-        "laptop": Measured("craftax", FLOAT32, few=(4, 8), goals=512, repeats=3),
+        "laptop": Measured("craftax", ThroughputSizes(), few=(4, 8), goals=512, repeats=3),
         "paper": Measured(
             "craftax",
-            replace(FLOAT32, num_envs=1024, width=1024),
+            ThroughputSizes(num_envs=1024, width=1024, all_actions_in="float32"),
             few=(8, 16), goals=512, repeats=5,
         ),
     },
