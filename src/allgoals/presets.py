@@ -17,17 +17,17 @@ from allgoals.tasks import TASKS
 from allgoals.types import Discrete
 
 
-def resized(name: str, q: dict, ppo: dict, leo: dict | None = None) -> Algorithm:
-    """The algorithm with some fields of its Q-learning (LEO's own too) and PPO parts changed."""
+def resized(name: str, q: dict, ppo: dict) -> Algorithm:
+    """The algorithm with some fields of its Q-learning and PPO parts changed."""
     algorithm = ALGORITHMS[name]
-    changes = {"leo": q | (leo or {}), "pqn": q, "ppo": ppo}
+    changes = {"leo": q, "pqn": q, "ppo": ppo}
     if name in ("dual_leo_pqn", "dual_leo_ppo"):
         parts = [part for part in changes if hasattr(algorithm, part)]
         return replace(
             algorithm,
             **{part: replace(getattr(algorithm, part), **changes[part]) for part in parts},
         )
-    return replace(algorithm, **changes.get(name, q))
+    return replace(algorithm, **(ppo if name == "ppo" else q))
 
 
 def _gridworld_laptop(task: str, name: str) -> Experiment:
@@ -55,7 +55,6 @@ MORE_ROWS = {  # relabelling multiplies the rows of a rollout
     "pqn_her": dict(minibatch_size=384),
     "naive_all_goals": dict(minibatch_size=4096, epochs=1),
 }
-ROUNDED = {"craftax": dict(all_actions_in="bfloat16")}  # where there are most goals and actions
 
 
 def _craftax_laptop(task: str, name: str) -> Experiment:
@@ -70,7 +69,7 @@ def _craftax_laptop(task: str, name: str) -> Experiment:
     )  # fmt: skip
     num_envs, num_steps = (128, 32) if name in ("ppo", "dual_leo_ppo") else (1024, 4)
     return Experiment(
-        task, name, TASKS[task][0](), resized(name, q, ppo, ROUNDED.get(task)),
+        task, name, TASKS[task][0](), resized(name, q, ppo),
         steps=LAPTOP_STEPS[task] // FEWER.get(name, 1),
         num_envs=num_envs, num_steps=num_steps,
         evaluation=LAPTOP_EVALUATION[task],

@@ -29,8 +29,7 @@ class ThroughputSizes:
     width: Count = 256  # units of each dense layer
     layers: Count = 4  # dense layers of the value networks, where actions are discrete
     conv_features: Count = 32  # features of the convolution
-    all_actions_in: Literal["float32", "bfloat16"] | None = None
-    """rounding, for LEO; by default that of the task's preset"""
+    all_actions_in: Literal["float32", "bfloat16"] = "float32"  # rounding, for LEO
     batch_size: Count = 256  # where actions are continuous: rows per gradient step
     updates: Count = 8  # where actions are continuous: gradient steps per rollout
     grid: tuple[Count, ...] = (25, 112, 416)  # where actions are continuous: goals of LEO's grid

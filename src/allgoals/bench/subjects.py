@@ -19,7 +19,7 @@ from allgoals.algorithms.base import Algorithm
 from allgoals.algorithms.off_policy import OffPolicyAgent
 from allgoals.bench.sizes import ThroughputSizes
 from allgoals.goals.maze import grid_points, nearest
-from allgoals.presets import algorithms_for, preset
+from allgoals.presets import algorithms_for
 from allgoals.tasks import make_task
 from allgoals.types import Task
 
@@ -35,7 +35,7 @@ MODES = {  # of LEO for SAC
 def names(task: str, sizes: ThroughputSizes) -> list[str]:
     """By default: the paper's six or, where actions are continuous, all; LEO's at each grid."""
     if "sac" not in algorithms_for(task):
-        return [name for name in discrete(task, sizes) if name != "naive_all_goals"]
+        return [name for name in discrete(sizes) if name != "naive_all_goals"]
     of_leo = [f"{mode}-{goals}" for goals in sizes.grid for mode in (*MODES, "dual_leo_sac")]
     return [*told(sizes), *of_leo]
 
@@ -43,20 +43,19 @@ def names(task: str, sizes: ThroughputSizes) -> list[str]:
 def subject(task: str, name: str, sizes: ThroughputSizes) -> tuple[Task, Algorithm]:
     """The task and the algorithm that a name means."""
     if "sac" not in algorithms_for(task):
-        return make_task(task), discrete(task, sizes)[name]
+        return make_task(task), discrete(sizes)[name]
     name, _, goals = name.partition("-")
     if not goals:
         return make_task(task), told(sizes)[name]
     return with_grid(make_task(task), int(goals)), of_all_goals(name, sizes)
 
 
-def discrete(task: str, sizes: ThroughputSizes) -> dict[str, Algorithm]:
+def discrete(sizes: ThroughputSizes) -> dict[str, Algorithm]:
     network = dict(width=sizes.width, conv_features=sizes.conv_features)
     shared = dict(
         network, layers=sizes.layers, minibatch_size=sizes.minibatch_size, epochs=sizes.epochs
     )
-    rounding = sizes.all_actions_in or preset(f"{task}/leo").algorithm.all_actions_in
-    leo, pqn = Leo(**shared, all_actions_in=rounding), Pqn(**shared)
+    leo, pqn = Leo(**shared, all_actions_in=sizes.all_actions_in), Pqn(**shared)
     minibatches = sizes.rows // sizes.minibatch_size
     ppo = Ppo(**network, epochs=sizes.epochs, num_minibatches=minibatches)
     return {

@@ -19,9 +19,7 @@ SPEED = SpeedStudy(
         ),
         "laptop": Measured("craftax", ThroughputSizes(), few=(4, 8), goals=512, repeats=3),
         "paper": Measured(
-            "craftax",
-            ThroughputSizes(num_envs=1024, width=1024, all_actions_in="float32"),
-            few=(8, 16), goals=512, repeats=5,
+            "craftax", ThroughputSizes(num_envs=1024, width=1024), few=(8, 16), goals=512, repeats=5
         ),
     },
     slowdown=0.34,
