@@ -160,7 +160,7 @@ def check_divisions(experiment: Experiment, task: Task) -> None:
     divisions = experiment.algorithm.divisions(experiment.steps_per_update, task.num_goals)
     for field, (rows, divisor) in divisions.items():
         if rows % divisor:
-            near = max(d for d in _divisors(rows) if d <= divisor)
+            near = largest_divisor(rows, divisor)
             problems.append(
                 f"--algorithm.{_flag(field)} {divisor} does not divide the {rows} rows of a rollout"
                 f" ({experiment.num_envs} environments x {experiment.num_steps} steps);"
@@ -168,6 +168,10 @@ def check_divisions(experiment: Experiment, task: Task) -> None:
             )
     if problems:
         raise UsageError("\n".join(problems))
+
+
+def largest_divisor(number: int, at_most: int) -> int:
+    return max(d for d in _divisors(number) if d <= at_most)
 
 
 def _divisors(number: int) -> Iterator[int]:

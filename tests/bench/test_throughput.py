@@ -15,6 +15,7 @@ from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.bench.subjects import names, subject
 from allgoals.bench.throughput import Spread, Subject, _result, draw, measure, table
 from allgoals.cli.bench import _plan
+from allgoals.errors import UsageError
 from allgoals.tasks import make_task
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
@@ -85,7 +86,8 @@ def test_a_warm_start_is_quicker_than_a_cold_one(results):
 def test_results_are_plain_data_and_a_table_and_a_picture(results, tmp_path):
     data = json.loads(json.dumps([r.as_dict() for r in results]))
     assert data[0]["whole"]["median"] == results[0].whole.median
-    assert table(results).count("gridworld") == len(results) + 1
+    assert table(results, 2).count("gridworld") == len(results) + 1
+    assert "Medians of 2 rounds" in table(results, 2)
     draw(results, tmp_path / "speed.png")
     assert (tmp_path / "speed.png").stat().st_size > 1000
 
@@ -170,6 +172,20 @@ def test_naive_relabelling_is_timed_where_it_is_named():
     assert algorithm.relabel == "all" and task.name == "gridworld"
     plan = _plan(("gridworld/naive_all_goals", "gridworld/leo"), SMALL)
     assert plan == {"gridworld": ["naive_all_goals", "leo"]}
+
+
+def test_leo_for_sac_alone_is_every_grid_of_it():
+    assert _plan(("point-u-maze/leo_sac",), SMALL) == {
+        "point-u-maze": ["leo_sac-25", "leo_sac-112", "leo_sac-416"]
+    }
+    assert _plan(("point-u-maze/leo_sac_late-25",), SMALL) == {"point-u-maze": ["leo_sac_late-25"]}
+
+
+def test_minibatches_matter_where_actions_are_discrete():
+    odd = replace(SMALL, num_envs=9)
+    assert _plan(("point-u-maze/sac",), odd) == {"point-u-maze": ["sac"]}
+    with pytest.raises(UsageError, match="16 does not divide the 36 rows .* 12 does"):
+        _plan(("point-u-maze/sac", "gridworld/leo"), odd)
 
 
 @pytest.mark.slow

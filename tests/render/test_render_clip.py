@@ -34,7 +34,7 @@ def test_a_recording_holds_every_step_of_every_goal(agent, tmp_path):
 
 def test_a_gif_shows_the_same_for_as_long(agent, tmp_path):
     path = tmp_path / "clip.gif"
-    played = record(agent, [], path, max_steps=30)
+    played = record(agent, some_goals(agent.task, 6, seed=0), path, max_steps=30)
     assert len(played) == 6
     with Image.open(path) as gif:
         assert gif.info["loop"] == 0
@@ -74,7 +74,7 @@ def test_other_suffixes_are_refused(agent, tmp_path, name):
     with pytest.raises(UsageError, match=r"\.gif, \.mp4"):
         write_clip(moving_square(2), tmp_path / name, fps=10)
     with pytest.raises(UsageError, match=r"\.gif, \.mp4"):
-        record(agent, [], tmp_path / name, max_steps=2)
+        record(agent, ["position/2-3"], tmp_path / name, max_steps=2)
     assert not list(tmp_path.iterdir())
 
 
@@ -134,5 +134,5 @@ def test_a_world_without_pictures_is_refused(agent, tmp_path):
 
     blind = type(agent)(agent.task._replace(env=Nowhere(size=5)), *agent.mind)
     with pytest.raises(UsageError, match="gridworld cannot be drawn"):
-        record(blind, [], tmp_path / "clip.gif", max_steps=2)
+        record(blind, ["position/2-3"], tmp_path / "clip.gif", max_steps=2)
     assert not list(tmp_path.iterdir())

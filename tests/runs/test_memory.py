@@ -82,9 +82,29 @@ def test_advice_says_what_to_change(name, told):
 def test_advice_can_be_followed(task, name, size):
     """Typed after the command it names fewer environments, which minibatches divide."""
     experiment = preset(f"{task}/{name}/{size}")
-    rows = memory.fewer_rows(experiment, 512).partition(" (now")[0].split()
-    smaller = typed(rows, experiment)
+    flags = memory.fewer_rows(experiment, 512).partition(" (now")[0].rstrip(",\n").split()
+    smaller = typed(flags, experiment)
     assert smaller.num_envs in (experiment.num_envs // 4, experiment.num_envs // 2)
+    check_divisions(smaller, build_task(smaller))
+
+
+@pytest.mark.parametrize(
+    "num_envs, num_steps, minibatch_size, told",
+    [
+        (6, 32, 192, "--num-envs 1 --algorithm.minibatch-size 32"),
+        (10, 4, 40, "--num-envs 2 --algorithm.minibatch-size 8"),
+        (3, 4, 12, "--num-envs 1 --algorithm.minibatch-size 4"),
+        (1, 32, 16, "--num-steps 16 (now 32)"),
+        (1, 1, 1, ""),
+    ],
+)
+def test_advice_can_be_followed_where_numbers_are_odd(num_envs, num_steps, minibatch_size, told):
+    experiment = micro(num_envs=num_envs, num_steps=num_steps)
+    algorithm = replace(experiment.algorithm, minibatch_size=minibatch_size)
+    experiment = replace(experiment, algorithm=algorithm)
+    flags = memory.fewer_rows(experiment, 16)
+    assert flags.rstrip(",\n") == told
+    smaller = typed(flags.partition(" (now")[0].rstrip(",\n").split(), experiment)
     check_divisions(smaller, build_task(smaller))
 
 
@@ -109,6 +129,20 @@ def test_an_evaluation_that_does_not_fit_is_said_too(monkeypatch):
     monkeypatch.setattr(memory, "free_bytes", lambda: program_bytes(trainer.program))
     with pytest.raises(MemoryShortage, match="--evaluation.num-envs .now 1048576"):
         check_memory(experiment, trainer, evaluator)
+
+
+@pytest.mark.parametrize("name", ["gridworld/leo", "gridworld/ppo", "point-u-maze/leo_sac"])
+def test_an_evaluation_is_estimated_as_the_compiler_plans_it(name):
+    """Roughly, beside what the run holds anyway: networks and outcomes are parts of it."""
+    experiment = preset(name)
+    options = replace(experiment.evaluation, num_envs=2**16)
+    experiment = replace(experiment, evaluation=options)
+    trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
+    mind = (trainer.algorithm, trainer.shapes.learner, 0.0)
+    goal, key = jax.ShapeDtypeStruct((2**16,), "int32"), jax.random.key(0)
+    plan = jax.jit(evaluator.reach).lower(mind, goal, key).compile().memory_analysis()
+    added = evaluation_bytes(trainer, evaluator) - memory._size(trainer.shapes)
+    assert 0.7 < added / plan.temp_size_in_bytes < 1.4
 
 
 def test_a_limit_of_the_group_counts(monkeypatch, tmp_path):

@@ -219,9 +219,9 @@ def _use_cache(folder: str | None) -> None:
     compilation_cache.reset_cache()
 
 
-def table(results: list[Throughput]) -> str:
+def table(results: list[Throughput], repeats: int) -> str:
     head = ("task", "algorithm", "steps/s", "of bare", "range", "acting", "updating", "compile")
-    head += ("warm", "B/step", "MiB", "of PQN, SAC")
+    head += ("warm", "B/step", "MiB", "of PQN, SAC", "range")
     lines = [_ROW.format(*head)]
     for r in results:
         lines.append(
@@ -230,18 +230,23 @@ def table(results: list[Throughput]) -> str:
                 f"{r.of_bare.low:.3f}-{r.of_bare.high:.3f}", f"{r.acting.median:,.0f}",
                 f"{r.updating.median:,.0f}", f"{r.compile_cold:.0f} s", f"{r.compile_warm:.0f} s",
                 f"{r.bytes_per_transition:,.0f}", f"{r.program_bytes / 2**20:,.0f}",
-                f"{r.of_plain.median:.2g}" if r.of_plain else "",
+                *_share_of_plain(r.of_plain),
             )
         )  # fmt: skip
     for task in dict.fromkeys(r.task for r in results):
         speeds = [r.bare.median for r in results if r.task == task]
         lines.append(f"{task}: the bare game makes {statistics.median(speeds):,.0f} steps/s")
+    lines.append(f"Medians of {repeats} rounds; shares are taken within a round, with their range.")
     lines.append("MiB: what one update holds, as planned by the compiler. The whole process held"
                  f" {peak_bytes() / 2**30:.1f} GiB at most.")  # fmt: skip
     return "\n".join(lines)
 
 
-_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>7}{:>13}"
+def _share_of_plain(share: Spread | None) -> tuple[str, str]:
+    return (f"{share.median:.2g}", f"{share.low:.2g}-{share.high:.2g}") if share else ("", "")
+
+
+_ROW = "{:<17}{:<22}{:>9}{:>9}{:>13}{:>9}{:>10}{:>9}{:>6}{:>8}{:>7}{:>13}{:>12}"
 
 
 def draw(results: list[Throughput], path: Path) -> None:

@@ -12,7 +12,7 @@ from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.cli.parse import check_file, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
-from allgoals.validation import check_fields
+from allgoals.validation import check_fields, largest_divisor
 
 BENCHMARKS = {
     "goals": "time of an update of LEO, PQN and naive relabelling as the goals grow",
@@ -90,8 +90,6 @@ def _goals(words: GoalsWords) -> None:
 def _throughput(words: ThroughputWords) -> None:
     _check(words)
     sizes = words.measured
-    if sizes.rows % sizes.minibatch_size:
-        raise UsageError("--minibatch-size must divide --num-envs times --num-steps")
     from allgoals.bench.throughput import draw, measure, peak_bytes, table
     from allgoals.runs.cache import enable_compile_cache
 
@@ -102,9 +100,10 @@ def _throughput(words: ThroughputWords) -> None:
         results += measure(task, names, sizes, words.repeats, _progress)
     if words.json:
         rows = [r.as_dict() for r in results]
-        print(json.dumps({"sizes": asdict(sizes), "results": rows, "peak_bytes": peak_bytes()}))
+        facts = {"sizes": asdict(sizes), "repeats": words.repeats, "peak_bytes": peak_bytes()}
+        print(json.dumps(facts | {"results": rows}))
     else:
-        print(table(results))
+        print(table(results, words.repeats))
     if words.out:
         draw(results, words.out)
 
@@ -119,12 +118,20 @@ def _plan(experiments: tuple[str, ...], sizes: ThroughputSizes) -> dict[str, lis
         task, _, algorithm = experiment.partition("/")
         if task not in TASKS:
             raise unknown("task", task, TASKS)
+        if task not in MAZES and sizes.rows % sizes.minibatch_size:
+            raise UsageError(
+                f"--minibatch-size {sizes.minibatch_size} does not divide the {sizes.rows} rows of"
+                f" --num-envs {sizes.num_envs} times --num-steps {sizes.num_steps};"
+                f" {largest_divisor(sizes.rows, sizes.minibatch_size)} does"
+            )
         if task in MAZES and not all(1 <= n <= most_goals(task) for n in sizes.grid):
             raise UsageError(f"--grid: a grid of {task} has 1 to {most_goals(task)} goals")
-        valid = [*names(task, sizes), *(["naive_all_goals"] if task not in MAZES else [])]
-        if algorithm and algorithm not in valid:
+        every = names(task, sizes)
+        valid = [*every, *(["naive_all_goals"] if task not in MAZES else [])]
+        chosen = [name for name in valid if algorithm in (name, name.partition("-")[0])]
+        if algorithm and not chosen:
             raise unknown("algorithm", algorithm, valid)
-        plan.setdefault(task, []).extend([algorithm] if algorithm else names(task, sizes))
+        plan.setdefault(task, []).extend(chosen or every)
     return {task: list(dict.fromkeys(chosen)) for task, chosen in plan.items()}
 
 

@@ -42,7 +42,7 @@ MANY_COLOURS = 1024  # smoothed drawings stay below, games with textures and a n
 def record(
     agent: Agent, goals: list[str], path: str | Path, max_steps: int, seed: int = 0
 ) -> list[Episode]:
-    """A clip of one episode per goal; of six goals chosen at random if none are given."""
+    """A clip of one episode per goal."""
     env = agent.task.env
     if type(env) not in DRAW:
         raise UsageError(f"{agent.task.name} cannot be drawn")
@@ -50,7 +50,7 @@ def record(
     key = jax.random.key(seed)
     episodes = [
         play_episode(agent, goal, max_steps, jax.random.fold_in(key, i))
-        for i, goal in enumerate(goals or some_goals(agent.task, 6, seed))
+        for i, goal in enumerate(goals)
     ]
     write_clip(_frames(env, episodes), path, FPS)
     return episodes

@@ -1,6 +1,6 @@
 """How much memory a program will take, known before it runs."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import jax
@@ -12,7 +12,8 @@ from allgoals.errors import MemoryShortage
 from allgoals.evaluation import Evaluator
 from allgoals.experiment import Experiment
 from allgoals.training import Trainer
-from allgoals.types import PyTree
+from allgoals.types import Obs, PyTree
+from allgoals.validation import largest_divisor
 
 COPIES = 4  # of its environments that an evaluation holds; 2.7 to 3.9 were planned for Craftax's
 CGROUP = Path("/sys/fs/cgroup")
@@ -29,7 +30,18 @@ def program_bytes(program: Compiled) -> int:
 def evaluation_bytes(trainer: Trainer, evaluator: Evaluator) -> int:
     """The run's state and what an evaluation adds: an estimate, since that is compiled later."""
     envs = jax.eval_shape(evaluator.envs.init, jax.random.key(0))
-    return _size(trainer.shapes) + COPIES * _size(envs)
+    judged = jax.eval_shape(trainer.task.goals.outcome, envs.obs)
+    worlds = COPIES * _size(envs) + _size(judged)
+    return _size(trainer.shapes) + worlds + _acting_bytes(trainer, evaluator, envs.obs)
+
+
+def _acting_bytes(trainer: Trainer, evaluator: Evaluator, obs: Obs) -> int:
+    """Scratch space of choosing an action in each environment."""
+    learner = replace(trainer, runs=None).shapes.learner
+    goal = jax.ShapeDtypeStruct((evaluator.num_envs,), "int32")
+    act = jax.jit(evaluator.act)
+    acting = act.lower((trainer.algorithm, learner, 0.0), obs, goal, jax.random.key(0)).compile()
+    return acting.memory_analysis().temp_size_in_bytes
 
 
 def _size(tree: PyTree) -> int:
@@ -78,25 +90,38 @@ def advice(experiment: Experiment, num_goals: int) -> str:
     rollouts = fewer_rows(experiment, num_goals)
     if isinstance(experiment.algorithm, OffPolicy):
         size = experiment.algorithm.replay_size
-        return f"smaller: {rollouts},\nabove all a smaller --algorithm.replay-size (now {size})"
+        return f"smaller: {rollouts}above all a smaller --algorithm.replay-size (now {size})"
     parts = [field.name for field in fields(experiment.algorithm)]
     held = [part for part in parts if hasattr(getattr(experiment.algorithm, part), "width")]
     widths = [f"--algorithm.{part}.width" for part in held] or ["--algorithm.width"]
-    return f"smaller: {rollouts},\n{', '.join(widths)}, or --goals.subset for fewer goals"
+    return f"smaller: {rollouts}{', '.join(widths)}, or --goals.subset for fewer goals"
 
 
 def fewer_rows(experiment: Experiment, num_goals: int) -> str:
-    """A quarter as many environments, a half, or a quarter with minibatches that divide them."""
-    now = experiment.num_envs
-    for some in (now // 4, now // 2):
-        rows = some * experiment.num_steps
-        divisions = experiment.algorithm.divisions(rows, num_goals).items()
-        if rows and all(total % part == 0 for _, (total, part) in divisions):
-            return f"--num-envs {some} (now {now})"
-    quarter = lambda number: max(1, number // 4)
-    smaller = {f"algorithm.{field}": quarter(part) for field, (_, part) in divisions}
-    flags = {"num_envs": quarter(now), **smaller}
-    return " ".join(f"--{field.replace('_', '-')} {value}" for field, value in flags.items())
+    """A line of flags: a quarter as many environments, or a half, if minibatches divide that.
+
+    If they divide neither, a quarter and smaller minibatches; of a single environment, fewer steps.
+    """
+    field = "num_envs" if experiment.num_envs > 1 else "num_steps"
+    now = getattr(experiment, field)
+    fewer = [replace(experiment, **{field: n}) for n in (now // 4, now // 2) if n]
+    if not fewer:
+        return ""
+    smaller = min(fewer, key=lambda one: len(_undivided(one, num_goals)))
+    some = getattr(smaller, field)
+    minibatches = {
+        f"algorithm.{name}": largest_divisor(rows, max(1, part * some // now))
+        for name, (rows, part) in _undivided(smaller, num_goals).items()
+    }
+    changed = {field: some, **minibatches}.items()
+    flags = " ".join(f"--{name.replace('_', '-')} {number}" for name, number in changed)
+    return f"{flags},\n" if minibatches else f"{flags} (now {now}),\n"
+
+
+def _undivided(experiment: Experiment, num_goals: int) -> dict[str, tuple[int, int]]:
+    """Fields that do not divide the rows of a rollout."""
+    divisions = experiment.algorithm.divisions(experiment.steps_per_update, num_goals)
+    return {name: (rows, part) for name, (rows, part) in divisions.items() if rows % part}
 
 
 def gib(count: float) -> str:
