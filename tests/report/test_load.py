@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from allgoals.errors import UsageError
-from allgoals.report.load import load_run
+from allgoals.report.load import load_run, machine
 from tests.report.synthetic import config, write_run
 
 
@@ -35,6 +35,13 @@ def test_a_whole_run(path):
     assert run.goals.layout.goal_cells.tolist() == [1, 3, 6]
     assert run.starts[0].command == "allgoals train 'a b'"
     assert run.last.steps == 100
+
+
+def test_a_start_names_its_machine():
+    start = {"devices": ["cpu"], "platform": "Linux-6"}
+    assert machine(start) == "cpu of Linux-6"  # an early record
+    start |= {"processor": "EPYC", "cores": 2, "memory_gib": 23, "devices": ["L40S"] * 4}
+    assert machine(start) == "4 x L40S of EPYC, 2 cores, 23 GiB, Linux-6"
 
 
 def test_half_written_values_of_an_unfinished_run_are_not_read(path):

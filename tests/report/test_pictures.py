@@ -87,6 +87,37 @@ def test_bars_compare_components_goal_by_goal(tmp_path):
     assert [bar.get_width() for bar in bars] == [0.9, 0.2, 0, 0.1, 0.4, 0, 0.5, 0.3, 0]
 
 
+def test_names_stand_in_the_middle_of_their_bars(tmp_path):
+    one = {"agent": [0.7] * 3, "leo": [0.2] * 3, "uvfa": [0.9] * 3}
+    run = load_run(write_run(tmp_path / "dual", config(0, "Dual"), {200: one}))
+    bars = Bars("b", "", ("leo", "uvfa", "agent"))
+    axes = bars.draw(bars.rows([Trained("Dual", "gridworld", 0, (run,))])).axes[0]
+    middles = sorted(bar.get_y() + bar.get_height() / 2 for bar in axes.patches)
+    groups = np.reshape(middles, (-1, 3))
+    assert list(axes.get_yticks()) == pytest.approx(groups.mean(axis=1))
+
+
+def test_a_line_of_a_later_panel_has_a_name_too(cases):
+    """In the order in which lines come, whichever panel has them."""
+    leo, pqn, ppo = cases
+    figure = Curves("c", "").draw(
+        Curves("c", "").rows([leo, replace(pqn, panel="craftax"), replace(ppo, panel="craftax")])
+    )
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["LEO", "PQN", "PPO"]
+
+
+def test_panels_of_single_goals_can_be_compared(cases):
+    tops = {
+        picture: picture.draw(picture.rows(cases)).axes[0].get_ylim()[1] == 1.05
+        for picture in (
+            Curves("c", ""), Curves("c", "", NAMES[:1]), OverParameter("o", "", "x"),
+            OverParameter("o", "", "x", NAMES[0]), OverParameter("o", "", "x", AllBut(NAMES[:1])),
+        )
+    }  # fmt: skip
+    assert list(tops.values()) == [False, True, False, True, False]
+
+
 def test_a_ranking_has_the_best_first(cases):
     rows = Ranking("r", "").rows(cases)
     assert [r["mean"] for r in rows] == pytest.approx([0.6, 0.6, 0.15])

@@ -132,6 +132,7 @@ def test_pictures_show_what_the_runs_came_to(out, name):
             for key, value in good.items():
                 found = row[key] if isinstance(value, str) else float(row[key])
                 assert found == (value if isinstance(value, str) else pytest.approx(value)), key
+    check_evaluations(out, study, read(folder / "evaluations.csv"))
     said = [claim.text for claim in study.declared.claims(BUDGET)]
     assert all(text.replace("'", "&#39;") in page for text in said)
     judged = read(folder / "claims.csv")
@@ -140,6 +141,20 @@ def test_pictures_show_what_the_runs_came_to(out, name):
     for row in judged:
         assert f"| {row['claim']} | {row['verdict']} | {row['evidence']} |" in summary
     assert {row["verdict"] for row in judged} <= {"supported", "contradicted", "cannot say"}
+
+
+def check_evaluations(out: Path, study: RunStudy, rows: list[dict]) -> None:
+    """Every run's mean at every evaluation, so that each interval can be worked out again."""
+    for case in study.cases(BUDGET):
+        for seed in range(SEEDS[BUDGET]):
+            run = out / BUDGET / "runs" / case.folder / f"seed-{seed}"
+            told = [
+                (int(row["steps"]), row["component"], float(row["success"]))
+                for row in rows if row["run"] == str(run)
+            ]  # fmt: skip
+            lines = map(json.loads, (run / "evaluations.jsonl").read_text().splitlines())
+            means = ((line["steps"], line["mean_reachable"]) for line in lines)
+            assert told == [(step, part, rate) for step, m in means for part, rate in m.items()]
 
 
 def last_rates(out: Path, case) -> list[list[float]]:
@@ -224,6 +239,27 @@ def test_bars_compare_components(out):
         for part in bars.components:
             of = successes(out, case, row["goal"], part)
             assert float(row[part]) == pytest.approx(fmean(of[max(of)]))
+
+
+def test_a_goal_that_is_asked_for_has_a_page_of_its_own(out):
+    reproduce(out, "components")
+    page = (out / BUDGET / "components" / "report.html").read_bytes()
+    assert "wrote" in reproduce(out, "components", "--goal", "position/0-1")
+    other = (out / BUDGET / "components-position-0-1" / "report.html").read_text()
+    assert "learns position/0-1 first" in other
+    assert (out / BUDGET / "components" / "report.html").read_bytes() == page
+
+
+def test_seeds_that_train_together_are_drawn_like_others(tmp_path):
+    """As they do by default on a GPU: every seed ends in a run of its own."""
+    reproduce(tmp_path, "components", "--together", "True")
+    study, folder = STUDIES["components"], tmp_path / BUDGET / "components"
+    _, mean, _ = study.declared.pictures(BUDGET)
+    rows = [row for row in read(folder / f"{mean.name}.csv") if row["label"] != RANDOM]
+    right = [row for row in expected(tmp_path, study, mean)]
+    assert [float(row["mean"]) for row in rows] == pytest.approx([row["mean"] for row in right])
+    assert {row["n"] for row in rows} == {str(SEEDS[BUDGET])}
+    check_evaluations(tmp_path, study, read(folder / "evaluations.csv"))
 
 
 def test_speed_is_measured_in_one_run(out):

@@ -91,7 +91,8 @@ def _study(words: Words):
         return study
     if not isinstance(study, RunStudy) or study.of_goal is None:
         raise UsageError(f"--goal: {words.name} is not about one goal")
-    study = replace(study, declared=study.of_goal(words.goal))
+    name = f"{study.name}-{words.goal.replace('/', '-')}"
+    study = replace(study, name=name, declared=study.of_goal(words.goal))
     known = study.goals(words.budget)
     if words.goal not in known:
         raise unknown("goal", words.goal, known)

@@ -27,9 +27,13 @@ def one_figure(width: float, height: float):
 
 
 def draw_lines(
-    rows: list[Row], x: str, x_label: str, small: bool = False, y_label: str = "success"
-) -> Figure:
-    """A panel for each, a line for each label, one standard error or else an interval around it."""
+    rows: list[Row], x: str, x_label: str, y_label: str = "success", small: bool = False,
+    to_one: bool = False,
+) -> Figure:  # fmt: skip
+    """A panel for each, a line for each label, one standard error or else an interval around it.
+
+    Panels whose vertical axes end at one can be compared.
+    """
     panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
     labels = list(dict.fromkeys(str(row["label"]) for row in rows))
     trained = [label for label in labels if label != RANDOM]
@@ -48,10 +52,13 @@ def draw_lines(
             _line(axes, [r for r in rows if (r["panel"], r["label"]) == (panel, label)], x, looks)
         axes.set_title(panel, fontsize=6 if small else 9)
         axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
-        axes.set_ylim(0, 1.05 if small else None)
+        axes.set_ylim(0, 1.05 if to_one else None)
     figure.supxlabel(x_label, fontsize=9)
     figure.supylabel(y_label, fontsize=9)
-    handles, names = grid.flat[0].get_legend_handles_labels()
+    drawn = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes]
+    known = {name: handle for pairs in drawn for handle, name in pairs}
+    names = [label for label in labels if label in known]
+    handles = [known[name] for name in names]
     longest = max(map(len, names), default=1) + 6  # letters, with the piece of line before them
     columns = max(1, min(4, int(11 * figure.get_figwidth() / longest)))
     figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)

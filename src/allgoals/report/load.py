@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,8 +52,7 @@ class Start:
     started: str
     command: str
     versions: dict[str, str]
-    platform: str
-    devices: str
+    machine: str
 
 
 @dataclass(frozen=True)
@@ -220,9 +220,21 @@ def _start(data: dict[str, Any]) -> Start:
         started=str(data.get("started", "")),
         command=shlex.join(_text(word) for word in data["command"]),
         versions=versions,
-        platform=str(data["platform"]),
-        devices=", ".join(str(device) for device in data["devices"]),
+        machine=machine(data),
     )
+
+
+def machine(start: dict[str, Any]) -> str:
+    """What a start was made on, in words; earlier records lack some of them."""
+    counts = Counter(str(device) for device in start["devices"])
+    devices = ", ".join(f"{n} x {name}" if n > 1 else name for name, n in counts.items())
+    host = [
+        str(start.get("processor", "")),
+        f"{start['cores']} cores" if "cores" in start else "",
+        f"{start['memory_gib']} GiB" if "memory_gib" in start else "",
+        str(start["platform"]),
+    ]
+    return f"{devices} of {', '.join(filter(None, host))}"
 
 
 def _values(path: Path, goals: Goals | None) -> np.ndarray | None:

@@ -36,8 +36,8 @@ ERRORS = (
     "Lines: mean over seeds. Bands: one standard error, drawn where there are two seeds or more."
 )
 NARROW = (
-    " The method takes the goals of a seed for independent. Here one network answers for all of"
-    " them, so these intervals are too narrow."
+    " These intervals are too narrow: the method takes the goals of a seed for independent, where"
+    " here one network answers for all of them, and knows nothing of seeds that were not trained."
 )
 
 
@@ -95,7 +95,8 @@ class Curves:
         return panel, case.label if alone else f"{case.label}, {component}"
 
     def draw(self, rows: list[Row]) -> Figure:
-        return draw_lines(rows, "steps", "environment steps", small=len(self.goals) > PER_LINE)
+        small, to_one = len(self.goals) > PER_LINE, bool(self.goals)
+        return draw_lines(rows, "steps", "environment steps", small=small, to_one=to_one)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class OverParameter:
         ]  # fmt: skip
 
     def draw(self, rows: list[Row]) -> Figure:
-        return draw_lines(rows, "x", self.parameter)
+        of_one = isinstance(self.goal, str) and self.goal != ""
+        return draw_lines(rows, "x", self.parameter, to_one=of_one)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ class Bars:
         for i, (component, look) in enumerate(zip(self.components, styles(9), strict=False)):
             rates = [row[component] for row in rows]
             axes.barh(place + i * height, rates, height, color=look.colour, label=component)
-        axes.set_yticks(place, [str(row["goal"]) for row in rows], fontsize=6)
+        middle = place + height * (len(self.components) - 1) / 2
+        axes.set_yticks(middle, [str(row["goal"]) for row in rows], fontsize=6)
         axes.set(xlabel="success", ylim=(len(rows), -1))
         axes.legend(frameon=False)
         return figure

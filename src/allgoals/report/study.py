@@ -94,12 +94,16 @@ def write_findings(
         if one.figure:
             export_figure(folder, one.name, one.figure)
         export_table(folder / one.name, one.rows, one.columns)
-    goals, claims = goal_table(runs), claim_table(judged)
-    export_table(folder / "goals", goals, list(goals[0]) if goals else [])
-    export_table(folder / "claims", claims, list(claims[0]) if claims else [])
+    tables = {
+        "goals": goal_table(runs), "evaluations": evaluation_table(runs),
+        "claims": claim_table(judged),
+    }  # fmt: skip
+    for name, rows in tables.items():
+        export_table(folder / name, rows, list(rows[0]) if rows else [])
     told = dict(shown=shown, drawn=drawn, judged=judged, how=how)
     found = sections(runs)
-    write_page(folder / "report.md", fill("study.md", sections=found, **told))
+    machines = list(dict.fromkeys(start.machine for run in runs for start in run.starts))
+    write_page(folder / "report.md", fill("study.md", sections=found, machines=machines, **told))
     if found:
         write_page(folder / "goals.md", fill("goals.md", shown=shown, tables=goal_tables(found)))
     page = page_of("study.html", runs, most_rows=MOST_ROWS, **told)
@@ -120,13 +124,29 @@ def claim_table(judged: Sequence[Judged]) -> list[Row]:
     ]
 
 
+def evaluation_table(runs: Sequence[Run]) -> list[Row]:
+    """Every run's mean success over reachable goals at every evaluation."""
+    return [
+        {**_facts(run), "steps": one.steps, "component": component, "success": mean}
+        for run in runs
+        for one in run.evaluations.values()
+        for component, mean in one.mean.items()
+    ]
+
+
+def _facts(run: Run) -> Row:
+    return {
+        "task": run.config["task"], "algorithm": run.config["name"], "run": str(run.path),
+        "seed": run.seed,
+    }  # fmt: skip
+
+
 def goal_table(runs: Sequence[Run]) -> list[Row]:
     """Every run's last success at every goal, and the paper's where it prints one."""
     papers = {task: published(task) for task in {run.config["task"] for run in runs}}
     return [
         {
-            "task": run.config["task"], "algorithm": run.config["name"], "run": str(run.path),
-            "seed": run.seed, "steps": run.last.steps, "component": component, "goal": goal,
+            **_facts(run), "steps": run.last.steps, "component": component, "goal": goal,
             "success": float(rate),
             "paper_dual_leo_pqn": papers[run.config["task"]].get(goal, math.nan),
         }

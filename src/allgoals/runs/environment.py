@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import psutil
 
 PACKAGES = ("allgoals", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy", "craftax")
 
@@ -32,11 +33,22 @@ def describe_environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": versions(),
         "platform": platform.platform(),
+        "processor": processor(),
         "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "devices": [device.device_kind for device in jax.devices()],
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
         "commit": _commit(),
     }
+
+
+def processor() -> str:
+    """Its maker's name for it, where the system tells."""
+    try:
+        told = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        told = None
+    return told[1].strip() if told else platform.processor() or platform.machine()
 
 
 def _command() -> list[str]:

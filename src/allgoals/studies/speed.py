@@ -15,6 +15,7 @@ from allgoals.errors import UsageError
 from allgoals.report.claims import Judgement, above
 from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS
+from allgoals.report.load import machine
 from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.cache import enable_compile_cache
@@ -72,8 +73,8 @@ class SpeedStudy:
             enable_compile_cache()
             rows = list(self._measure(self.measured[desk.budget], desk))
             sizes = asdict(self.measured[desk.budget])
-            machine = describe_environment()
-            folder.write("speed.json", {"rows": rows, "sizes": sizes, "machine": machine})
+            found = {"rows": rows, "sizes": sizes, "machine": describe_environment()}
+            folder.write("speed.json", found)
         finally:
             folder.unlock()
 
@@ -99,19 +100,20 @@ class SpeedStudy:
         folder = desk.folder(self.name)
         measured = read_json(folder / "speed.json")
         rows = beside_naive(measured["rows"])
-        what, machine = self.measured[desk.budget], measured["machine"]
+        what = self.measured[desk.budget]
         title = f"Steps per second on {what.task}, {what.goals} goals"
         sizes = ", ".join(
             f"{getattr(what.sizes, name)} {name.replace('_', ' ')}"
             for name in ("num_envs", "num_steps", "minibatch_size", "epochs", "width", "layers")
         )
-        on = f" Sizes: {sizes}. {', '.join(machine['devices'])}; {machine['platform']}."
+        on = f" Sizes: {sizes}. Measured on {machine(measured['machine'])}."
         drawn = Drawn("speed", title, NOTE + on, rows, draw(rows))
         shown = Shown(self.name, self.paper, self.about, desk.budget, desk.command)
-        return write_findings(folder, shown, [drawn], self.judged(rows), BY_ROUNDS, [])
+        judged = self.judged(rows, what.sizes.rows)
+        return write_findings(folder, shown, [drawn], judged, BY_ROUNDS, [])
 
-    def judged(self, rows: list[Row]) -> list[Judged]:
-        """The paper's two ratios beside ours."""
+    def judged(self, rows: list[Row], transitions: int) -> list[Judged]:
+        """The paper's two ratios beside ours, by updates of so many transitions."""
         by_label = {row["label"]: row for row in rows}
         leo, naive = by_label["LEO"], by_label[NAIVE]
         slower = [1 - float(leo[key]) for key in ("of_pqn", "of_pqn_low", "of_pqn_high")]
@@ -125,7 +127,8 @@ class SpeedStudy:
                 ),
             ),
             Judged(
-                f"LEO is at least {self.factor:.0f} times as fast as naive relabelling",
+                f"LEO is at least {self.factor:.0f} times as fast as naive relabelling, in updates"
+                f" of {transitions:,} transitions",
                 Judgement(
                     above(self.factor, faster.low, faster.high),
                     f"{faster.median:.0f} times ({faster.low:.0f} to {faster.high:.0f}),"
@@ -166,15 +169,16 @@ def _ratio(one: Spread, other: Spread) -> Spread:
 
 
 def draw(rows: list[Row]) -> Figure:
+    """A dot each, hollow where it is extrapolated."""
     figure, axes = one_figure(7, 0.8 + 0.3 * len(rows))
-    names = [str(row["label"]) for row in rows][::-1]
-    middle, low, high = (
-        [float(row[key]) for row in rows][::-1] for key in ("steps_per_second", "low", "high")
-    )
-    ends = [
-        [m - e for m, e in zip(middle, low, strict=True)],
-        [e - m for m, e in zip(middle, high, strict=True)],
-    ]
-    axes.barh(names, middle, xerr=ends, color=COLOURS[0], capsize=2)
-    axes.set(xscale="log", xlabel="steps per second")
+    for place, row in enumerate(rows):
+        middle, low, high = _speed(row)
+        ends = [[middle - low], [high - middle]]
+        inside = "white" if row["extrapolated"] else COLOURS[0]
+        axes.errorbar(middle, place, xerr=ends, fmt="o", color=COLOURS[0], mfc=inside, capsize=3)
+        axes.annotate(f"{middle:,.3g}", (middle, place), (0, 6), textcoords="offset points",
+                      ha="center", fontsize=7)  # fmt: skip
+    names = [f"{row['label']}{' (extrapolated)' * int(row['extrapolated'])}" for row in rows]
+    axes.set_yticks(range(len(rows)), names)
+    axes.set(xscale="log", xlabel="steps per second", ylim=(len(rows) - 0.5, -0.7))
     return figure

@@ -140,7 +140,7 @@ class Sweep:
             return row
         run = load_run(path)
         row["seconds"] = run.seconds
-        return row | {"machine": run.starts[-1].platform, "command": run.starts[-1].command}
+        return row | {"machine": run.starts[-1].machine, "command": run.starts[-1].command}
 
     def _trials(self, desk: Desk) -> Trials:
         url = desk.storage or f"sqlite:///{desk.folder(self.name) / 'trials.db'}"
