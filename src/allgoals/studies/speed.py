@@ -176,9 +176,10 @@ def draw(rows: list[Row]) -> Figure:
         ends = [[middle - low], [high - middle]]
         inside = "white" if row["extrapolated"] else COLOURS[0]
         axes.errorbar(middle, place, xerr=ends, fmt="o", color=COLOURS[0], mfc=inside, capsize=3)
-        axes.annotate(f"{middle:,.3g}", (middle, place), (0, 6), textcoords="offset points",
+        axes.annotate(f"{middle:,.{int(middle < 10)}f}", (middle, place), (0, 6), textcoords="offset points",
                       ha="center", fontsize=7)  # fmt: skip
     names = [f"{row['label']}{' (extrapolated)' * int(row['extrapolated'])}" for row in rows]
     axes.set_yticks(range(len(rows)), names)
+    axes.margins(x=0.1)
     axes.set(xscale="log", xlabel="steps per second", ylim=(len(rows) - 0.5, -0.7))
     return figure
