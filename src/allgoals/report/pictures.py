@@ -37,7 +37,8 @@ ERRORS = (
 )
 NARROW = (
     " These intervals are too narrow: the method takes the goals of a seed for independent, where"
-    " here one network answers for all of them, and knows nothing of seeds that were not trained."
+    " here one network answers for all of them, and drawing few seeds anew understates how far"
+    " seeds vary."
 )
 
 

@@ -176,8 +176,9 @@ def draw(rows: list[Row]) -> Figure:
         ends = [[middle - low], [high - middle]]
         inside = "white" if row["extrapolated"] else COLOURS[0]
         axes.errorbar(middle, place, xerr=ends, fmt="o", color=COLOURS[0], mfc=inside, capsize=3)
-        axes.annotate(f"{middle:,.{int(middle < 10)}f}", (middle, place), (0, 6), textcoords="offset points",
-                      ha="center", fontsize=7)  # fmt: skip
+        number = f"{middle:,.1f}" if middle < 10 else f"{middle:,.0f}"
+        axes.annotate(number, (middle, place), (0, 6), textcoords="offset points", ha="center",
+                      fontsize=7)  # fmt: skip
     names = [f"{row['label']}{' (extrapolated)' * int(row['extrapolated'])}" for row in rows]
     axes.set_yticks(range(len(rows)), names)
     axes.margins(x=0.1)
