@@ -5,8 +5,8 @@ import os
 import pytest
 
 from allgoals import api
-from allgoals.errors import Interrupted, MemoryShortage, RunInUse
-from allgoals.runs import memory, together
+from allgoals.errors import Interrupted, MemoryShortage, NumericalError, RunInUse
+from allgoals.runs import memory, together, train
 from allgoals.runs.checkpoint import digest
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.signals import Signals
@@ -99,6 +99,33 @@ def test_what_does_not_fit_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(MemoryShortage):
         train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("diverged", "saved"), [(6, 0), (22, 16)])
+def test_when_one_diverges_each_goes_on_from_where_the_group_was_saved(
+    group, tmp_path, monkeypatch, diverged, saved
+):
+    """A checkpoint is written every 8 updates; one program or two, the runs are as near."""
+
+    def nan(numbers, update):
+        if update >= diverged:
+            raise NumericalError("loss: not finite")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "check_finite", nan)
+        with pytest.raises(NumericalError):
+            train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert not begun_together(tmp_path)
+    for seed in SEEDS:
+        path = tmp_path / f"seed-{seed}"
+        starts = []
+        observer = Observer()
+        observer.started = starts.append
+        api.resume(path, observer=observer)
+        assert starts == [saved]
+        ends = [rows(p, "metrics.jsonl") for p in (path, group / f"seed-{seed}")]
+        assert [r["update"] for r in ends[0]] == [r["update"] for r in ends[1]]
+        assert ends[0][-1]["leo/loss"] == pytest.approx(ends[1][-1]["leo/loss"], rel=1e-3)
 
 
 def test_a_group_has_one_holder(tmp_path):

@@ -1,7 +1,8 @@
 """Runs that differ in their seeds alone, trained as one program along an axis of runs.
 
 While it lasts, a group is a directory of its own: one checkpoint of all its runs, and a run
-directory for each. When all have come to their end they are moved to where they belong.
+directory for each. When all have come to their end they are moved to where they belong; when
+one of them diverges too, each with what was last saved, so that the others lose little.
 """
 
 import hashlib
@@ -57,14 +58,22 @@ class GroupDriver(Driver):
         keys = jax.numpy.stack([jax.random.key(one.seed) for one in self.experiments])
         return 0, jax.jit(self.trainer.init)(keys)
 
+    def part(self) -> None:
+        """Leaves every run where the group was last saved."""
+        update, state = self.checkpoints.restore(self.trainer.shapes) or self._initial()
+        for directory, own in zip(self.directories, self.parts(state), strict=True):
+            self._leave(directory, update, own)
+
     def _conclude(self, directory: RunDirectory, update: int, state: TrainState) -> dict[str, Any]:
-        """Leaves a checkpoint of the run's own behind, as if it had been trained alone."""
-        experiment = from_dict(directory.config)
-        own = build_checkpoints(directory, experiment, self.task)
+        self._leave(directory, update, state)
+        return super()._conclude(directory, update, state)
+
+    def _leave(self, directory: RunDirectory, update: int, state: TrainState) -> None:
+        """A checkpoint of the run's own, as if it had been trained alone."""
+        own = build_checkpoints(directory, from_dict(directory.config), self.task)
         own.save(update, state)
         own.wait()
         own.close()
-        return super()._conclude(directory, update, state)
 
 
 PREFIX = "together-"
@@ -77,17 +86,18 @@ def member(group: RunDirectory, seed: int) -> RunDirectory:
 def train_together(
     experiment: Experiment, seeds: Sequence[int], root: Path, observer: Observer, signals: Signals
 ) -> None:
-    """Train, or continue, the runs root/seed-K; they appear when all are finished."""
+    """Train, or continue, the runs root/seed-K: they appear when all ended or one diverged."""
     group = RunDirectory(root / (PREFIX + "-".join(map(str, seeds))))
     group.path.mkdir(parents=True, exist_ok=True)
     group.lock()
     try:
         if not all(_finished(root / f"seed-{seed}") for seed in seeds):  # by whoever was first
             _train(group, [replace(experiment, seed=seed) for seed in seeds], observer, signals)
-            for seed in seeds:
-                _move(member(group, seed).path, root / f"seed-{seed}")
-        _discard(group)
-    except (MemoryShortage, NumericalError):  # of no use to anyone
+        _scatter(group, seeds)
+    except NumericalError:
+        _scatter(group, seeds)
+        raise
+    except MemoryShortage:  # of no use to anyone
         _discard(group)
         raise
     finally:
@@ -111,11 +121,21 @@ def _train(
         if not (directory.path / "config.json").exists():
             RunDirectory.create(directory.path, to_dict(one)).unlock()
     enable_compile_cache()
-    GroupDriver(group, experiments, observer, signals).train()
+    try:
+        GroupDriver(group, experiments, observer, signals).train()
+    except NumericalError:
+        GroupDriver(group, experiments, observer, signals).part()
+        raise
 
 
 def _finished(run: Path) -> bool:
     return (run / "summary.json").exists()
+
+
+def _scatter(group: RunDirectory, seeds: Sequence[int]) -> None:
+    for seed in seeds:
+        _move(member(group, seed).path, group.path.parent / f"seed-{seed}")
+    _discard(group)
 
 
 def _move(run: Path, place: Path) -> None:

@@ -65,7 +65,7 @@ class Job:
         try:
             if self.company:
                 return train_together(self.experiment, self.company, self.path.parent, **told)
-        except (MemoryShortage, NumericalError) as error:  # which leaves no group behind
+        except (MemoryShortage, NumericalError) as error:  # either of which leaves no group behind
             desk.say(f"{self.label}: {error}; alone")
         try:
             self._work(told)
@@ -107,7 +107,7 @@ class Group:
         self._together([job for job in self.jobs if not job.over], desk)
 
     def _together(self, some: list[Job], desk: Desk) -> None:
-        """Where they do not fit, or one of them diverges, in halves."""
+        """Where they do not fit, in halves; when one of them diverges, each goes on alone."""
         if len(some) < 2:
             for job in some:
                 job.work(desk)
@@ -115,7 +115,11 @@ class Group:
         root, seeds = some[0].path.parent, [job.experiment.seed for job in some]
         try:
             train_together(some[0].experiment, seeds, root, desk.observer, desk.signals)
-        except (MemoryShortage, NumericalError) as error:
+        except NumericalError as error:
+            desk.say(f"{self.label}: {error}; each goes on alone")
+            for job in some:
+                job.work(desk)
+        except MemoryShortage as error:
             desk.say(f"{self.label}: {error}; in halves")
             half = len(some) // 2
             self._together(some[:half], desk)
