@@ -90,7 +90,8 @@ def draw(runs: dict[str, list[Path]], random: dict, what: Comparison, path: Path
     axes.xaxis.set_major_formatter(lambda value, _: short_count(value))
     axes.set(xlabel="environment steps", ylabel=what.label, ylim=0, xlim=0)
     beside = dict(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=3.5)
-    axes.legend(frameon=False, fontsize=8, **(beside if crowded else {}))
+    above = dict(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
+    axes.legend(frameon=False, fontsize=8, **(beside if crowded else above))
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
 
