@@ -54,6 +54,7 @@ def test_paper_presets_hold_the_papers_values(task, name):
     assert (experiment.num_envs, experiment.steps) == (1024, 10**9)
     assert (experiment.evaluation.episodes, experiment.evaluation.max_steps) == (16, 512)
     fields = json.dumps(to_dict(experiment)["algorithm"])
+    assert "bfloat16" not in fields
     assert '"normalise_inputs": true' in fields and '"normalise_inputs": false' not in fields
 
 

@@ -266,7 +266,7 @@ def test_seeds_that_train_together_are_drawn_like_others(tmp_path):
     study, folder = STUDIES["components"], tmp_path / BUDGET / "components"
     _, mean, _ = study.declared.pictures(BUDGET)
     rows = [row for row in read(folder / f"{mean.name}.csv") if row["label"] != RANDOM]
-    right = [row for row in expected(tmp_path, study, mean)]
+    right = expected(tmp_path, study, mean)
     assert [float(row["mean"]) for row in rows] == pytest.approx([row["mean"] for row in right])
     assert {row["n"] for row in rows} == {str(SEEDS[BUDGET])}
     check_evaluations(tmp_path, study, read(folder / "evaluations.csv"))
