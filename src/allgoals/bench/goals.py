@@ -24,7 +24,6 @@ from allgoals.training import Trainer
 from allgoals.types import Task
 
 MOST_NAIVE_SECONDS = 60.0  # an update expected to take longer is not measured
-MINIBATCH = 512
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def naive_relabelling(
 def _shared(sizes: GoalsSizes) -> dict[str, int]:
     return dict(
         width=sizes.width, layers=sizes.layers, conv_features=32, epochs=sizes.epochs,
-        minibatch_size=math.gcd(MINIBATCH, sizes.rows),
+        minibatch_size=math.gcd(sizes.minibatch_size, sizes.rows),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ class GoalsSizes:
     epochs: Count = 1  # passes over each rollout
     width: Count = 256  # units of each dense layer
     layers: Count = 2  # dense layers
+    minibatch_size: Count = 512  # rows per gradient step; fewer if these do not divide a rollout
 
     @property
     def rows(self) -> int:

@@ -24,7 +24,7 @@ BENCHMARKS = {
 class GoalsWords:
     measured: Annotated[GoalsSizes, tyro.conf.arg(name="")] = GoalsSizes()
     sizes: tuple[Count, ...] = (64, 512, 4096)  # numbers of goals
-    repeats: Count = 5  # timed repetitions
+    repeats: Count = 5  # timed repetitions; of naive relabelling, which takes longest, 3 at most
     json: bool = False  # print JSON
     out: Path | None = None  # also draw the figure, as .png or .svg
 

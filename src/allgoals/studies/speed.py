@@ -88,8 +88,9 @@ class SpeedStudy:
             whole[one.algorithm] = one.whole
             yield _row(LABELS[one.algorithm], one.whole, one.of_plain)
         same = GoalsSizes(
-            what.task, sizes.num_envs, sizes.num_steps, sizes.epochs, sizes.width, sizes.layers
-        )
+            what.task, sizes.num_envs, sizes.num_steps, sizes.epochs, sizes.width, sizes.layers,
+            sizes.minibatch_size,
+        )  # fmt: skip
         for timing in growing.naive_relabelling(what.few, what.goals, same, what.repeats):
             desk.say(f"{NAIVE}, {timing.goals} goals: {timing.seconds:.2f} s per update")
         speed, off = timing.steps_per_second, timing.spread / timing.seconds
