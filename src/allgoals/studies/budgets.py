@@ -40,9 +40,10 @@ FULL_CRAFTAX: dict[Budget, str] = {  # what stands for it
 }
 CHAIN = "block_map/PLANT_left"  # the shortest chain of steps: collect a sapling, then plant it
 CHOSEN_AFTER: dict[Budget, str] = {
-    "laptop": "Goals at which the paper looks, such as coal and pickaxes, are reached by nobody so"
-    " early. The plants beside the player stand for them: they were chosen after runs had been seen"
-    " in which LEO had begun to reach them, so what is said of them illustrates and does not test."
+    "laptop": "Goals at which the paper looks, such as coal and stone pickaxes, are reached by"
+    " nobody so early. The plants beside the player stand for them: they were chosen after runs had"
+    " been seen in which LEO had begun to reach them, so what is said of them illustrates and does"
+    " not test."
 }
 MAZE_STEPS = 800_000  # of a run on a point maze
 LAPTOP_STEPS = 300_000  # of a run on Craftax, so that a study of 18 takes about an hour

@@ -21,10 +21,12 @@ RANDOM_EPISODES = 8  # of every goal
 
 BY_SEEDS = (
     "Supported or contradicted: the 95 % interval over seeds of a difference (Welch's or, of two"
-    " parts of the same runs, the paired one) lies on one side. Nothing is said where neither side"
-    " is above a random policy, or where runs are missing. All this holds for the budget of this"
-    " page and the world that a claim names, which may stand for another; the paper's claims are"
-    " about runs of a billion steps, or of 50 million in the ant mazes."
+    " parts of the same runs, the paired one) lies on one side of zero, or of what its evidence"
+    " calls near enough; where two sides are claimed to be about as good, supported means within"
+    " what is near enough, and contradicted outside of it. Nothing is said where neither side is"
+    " above a random policy, or where runs are missing. All this holds for the budget of this page"
+    " and the world that a claim names, which may stand for another; the paper's claims are about"
+    " runs of a billion steps, or of 50 million in the ant mazes."
 )
 
 
