@@ -156,6 +156,8 @@ WRONG_RUNS = [
     ("reproduce main --storage sqlite:///x", "--storage is for sweeps"),
     ("reproduce speed --seeds 3", "speed has none"),
     ("reproduce speed --workers 2", "measured by one process"),
+    ("reproduce speed --together True", "speed has no seeds to train together"),
+    ("reproduce sweep-leo --together False", "sweep-leo has no seeds to train together"),
     ("reproduce sweep-leo --storage nonsense --out SPARE", "--storage nonsense"),
     ("track", "which runs"),
     ("track nowhere", "no such run: nowhere"),

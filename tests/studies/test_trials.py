@@ -152,9 +152,13 @@ def test_passwords_are_not_told():
     assert "secret" not in str(told.value) and "mysql://me:***@nowhere" in str(told.value)
 
 
-@pytest.mark.parametrize("url", ["nonsense", "sqlite:////nowhere/at/all.db", "mysql://x@y/z"])
-def test_a_database_that_cannot_be_had_is_told(url):
-    with pytest.raises(UsageError, match="--storage"):
+@pytest.mark.parametrize(
+    "url, why",
+    [("nonsense", "URL"), ("sqlite:////nowhere/at/all.db", "unable"), ("mysql://x@y/z", "MySQLdb")],
+)
+def test_a_database_that_cannot_be_had_is_told(url, why):
+    """With the driver that is missing, if that is why."""
+    with pytest.raises(UsageError, match=f"--storage.*{why}"):
         _ = Trials(url, "test", SPACE, 3).study
 
 

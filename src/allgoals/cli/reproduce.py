@@ -31,7 +31,7 @@ class Words:
     together: bool | None = None  # seeds as one program, if memory allows; by default on a GPU
     goal: str | None = None  # which goal, for components
     out: Path = Path("studies")  # where runs and reports are kept
-    storage: str | None = None  # a database that machines share, for sweeps: mysql://...
+    storage: str | None = None  # a database that machines share, for sweeps: postgresql://...
     report: bool = True  # write the report when the work is done
 
     @property
@@ -87,6 +87,8 @@ def _study(words: Words):
         raise UsageError(f"--workers: {words.name} is measured by one process alone")
     if words.seeds and not isinstance(study, RunStudy):
         raise UsageError(f"--seeds: {words.name} has none")
+    if words.together is not None and not isinstance(study, RunStudy):
+        raise UsageError(f"--together: {words.name} has no seeds to train together")
     if words.goal is None:
         return study
     if not isinstance(study, RunStudy) or study.of_goal is None:

@@ -78,7 +78,9 @@ class Trials:
                 return optuna.create_study(
                     storage=storage, study_name=self.name, direction="maximize", load_if_exists=True
                 )
-            except (ImportError, ValueError) as error:  # of a driver or of the URL
+            except ImportError as error:
+                raise UsageError(f"{where}: {error.__cause__ or error}") from None  # which driver
+            except ValueError as error:  # of the URL
                 raise UsageError(f"{where}: {error}") from None
             except Exception as error:  # the database's own, of which there is no end
                 met = any(word in str(error).lower() for word in MET)
