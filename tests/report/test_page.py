@@ -2,7 +2,6 @@ import base64
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -14,36 +13,8 @@ from allgoals.report.load import load_run
 from allgoals.report.published import published
 from allgoals.report.results import sections
 from allgoals.report.study import Shown, goal_table, write_findings
+from tests.report.pages import Page
 from tests.report.synthetic import GRID, agent, config, write_run
-
-
-class Page(HTMLParser):
-    """The tables of a page as text, and every attribute in it."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.tables, self.attributes, self.tags = [], [], []
-        self._cell = None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += attributes
-        if tag == "table":
-            self.tables.append([])
-        if tag == "tr":
-            self.tables[-1].append([])
-        if tag in ("td", "th"):
-            self._cell = ""
-
-    def handle_data(self, data):
-        if self._cell is not None:
-            self._cell += data
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self.tables[-1][-1].append(" ".join(self._cell.split()))
-            self._cell = None
 
 
 def report(tmp_path, *paths) -> str:
@@ -228,7 +199,7 @@ def test_our_numbers_stand_beside_the_papers(tmp_path):
     assert table[-1][1:] == ["0.38", f"{np.mean([paper[name] for name in names]):.2f}"]
     for name, level in zip(names, ("always", "sometimes", "never"), strict=True):
         assert re.search(rf'<td>{name}</td><td class="n {level}"', text)
-    goals = goal_table([load_run(run) for run in runs])
+    goals = goal_table([load_run(run) for run in runs], {})
     assert [row["paper_dual_leo_pqn"] for row in goals] == 2 * [paper[name] for name in names]
     shown = Shown("main", "a figure", "Some.", "laptop", "allgoals reproduce main", "Take care.")
     write_findings(tmp_path / "study", shown, [], [], "", [load_run(run) for run in runs])

@@ -159,12 +159,13 @@ def test_pictures_hold_the_numbers_of_their_table(cases, picture, tmp_path):
     rows = picture.rows(cases)
     figure = picture.draw(rows)
     drawn = {
-        (axes.get_title(), line.get_label()): np.asarray(line.get_ydata(), float)
+        (axes.get_title(), line.get_label()): np.transpose(line.get_data())
         for axes in figure.axes for line in axes.get_lines()
     }  # fmt: skip
-    for (panel, label), values in drawn.items():
-        expected = [r["mean"] for r in rows if (r["panel"], r["label"]) == (panel, label)]
-        np.testing.assert_allclose(values, expected)
+    for (panel, label), points in drawn.items():
+        of = [r for r in rows if (r["panel"], r["label"]) == (panel, label)]
+        expected = [(r.get("steps", r.get("x")), r["mean"]) for r in of]
+        np.testing.assert_allclose(points, expected)
     assert len(drawn) == len({(r["panel"], r["label"]) for r in rows})
     figure.savefig(tmp_path / "figure.pdf")
 
@@ -240,10 +241,26 @@ def test_a_random_policy_is_a_level_line(cases):
         ("gridworld", 0, pytest.approx(0.4)), ("gridworld", 200, pytest.approx(0.4)),
     ]  # fmt: skip
     rows = [r for r in Curves("c", "", goals=NAMES[:1]).rows(known) if r["label"] == RANDOM]
-    assert [r["mean"] for r in rows] == [0.2, 0.2]
+    assert [r["mean"] for r in rows] == pytest.approx([0.2, 0.2])
     rows = [r for r in OverParameter("o", "", "size").rows(known) if r["label"] == RANDOM]
     assert [(r["x"], r["mean"]) for r in rows] == [(x, pytest.approx(0.4)) for x in (0, 1, 2)]
     Curves("c", "").draw(Curves("c", "").rows(known))
+
+
+def test_chance_is_the_mean_over_runs_of_the_mean_over_their_own_goals(tmp_path):
+    """A goal that every run has counts once for each of them."""
+    goals = {0: ("always", "a"), 1: ("always", "b", "c"), 2: ("unknown",)}
+    runs = [
+        write_run(tmp_path / str(seed), config(seed), {200: agent(*[0] * len(names))}, names,
+                  (True,) * len(names), layout=None)
+        for seed, names in goals.items()
+    ]  # fmt: skip
+    rates = {"always": 0.6, "a": 0.0, "b": 0.3, "c": 0.3, "elsewhere": 1.0}
+    case = Trained("LEO", "gridworld", 0.0, tuple(map(load_run, runs)), rates)
+    assert case.chance() == pytest.approx((0.3 + 0.4) / 2)
+    assert case.chance("always") == pytest.approx(0.6)
+    assert case.chance(("a", "b")) == case.chance(AllBut(("always", "c"))) == pytest.approx(0.15)
+    assert math.isnan(case.chance("unknown")) and math.isnan(replace(case, runs=()).chance())
 
 
 @pytest.mark.parametrize("at, leo", [(None, 0.9), (120, 0.5), (150, 0.5), (151, 0.9), (900, 0.9)])

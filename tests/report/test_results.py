@@ -61,7 +61,7 @@ def test_final_is_at_the_last_step_and_counts_its_seeds(three_seeds):
 
 
 def test_goals_by_name_with_unreachable_ones_kept(three_seeds):
-    rows = [(row.name, row.reachable, row.success) for row in goal_rows([three_seeds])]
+    rows = [(row.name, row.reachable, row.success) for row in goal_rows([three_seeds], {})]
     assert rows == [
         ("position/0-1", True, (0.5,)),
         ("position/1-0", True, (1.0,)),
@@ -77,7 +77,7 @@ def test_groups_with_different_goals_share_a_table(tmp_path):
             names=("position/1-0",), reachable=(True,), layout=None,
         ),
     )  # fmt: skip
-    rows = {row.name: row.success for row in goal_rows(section.groups)}
+    rows = {row.name: row.success for row in goal_rows(section.groups, {})}
     assert rows["position/1-0"] == (0.0, 0.5)
     assert rows["position/0-1"][0] == 1.0 and math.isnan(rows["position/0-1"][1])
 
@@ -152,7 +152,7 @@ def test_seeds_that_chose_their_own_goals_are_one_group(tmp_path):
     paths = [run(0, 0, ("a", "b"), 1.0, 0.0), run(1, 1, ("c", "b"), 0.5, 0.5)]
     ((group,),) = [section.groups for section in load(*paths)]
     assert final(group).mean == 0.5 and final(group).middle == 0.5
-    rows = {row.name: row.success for row in goal_rows([group])}
+    rows = {row.name: row.success for row in goal_rows([group], {})}
     assert rows == {"a": (1.0,), "b": (0.25,), "c": (0.5,)}
     ((one, other),) = [section.groups for section in load(*paths, run(1, 7, ("d", "b"), 1.0, 1.0))]
     assert (len(one.runs), len(other.runs)) == (2, 1)  # another choice, on purpose

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from allgoals.errors import NumericalError, UsageError
@@ -9,6 +10,7 @@ from allgoals.experiment import to_dict
 from allgoals.experiments import STUDIES
 from allgoals.runs.directory import RunDirectory
 from allgoals.studies import jobs
+from allgoals.studies.sweep import draw_values
 from allgoals.studies.trials import Finished, parameters
 from allgoals.studies.types import Desk
 
@@ -76,12 +78,13 @@ def test_the_papers_value_is_judged_beside_the_best_of_the_others():
         Finished(i, dict(rate=rate, gamma=(0.9, 0.99)[i % 2], none=0), success)
         for i, (rate, success) in enumerate(rates)
     ]
-    rate, gamma, none = sweep.judged(done)
-    assert rate.text == "rate: 2 is the best value" and rate.judgement.verdict == "supported"
+    rate, gamma, none = sweep.judged(done, "maze")
+    assert rate.text == "maze: rate: 2 is the best value"
+    assert rate.judgement.verdict == "supported"
     assert "2 0.510, 3 0.205; difference +0.305 (95 %" in rate.judgement.evidence
     assert gamma.judgement.verdict == "cannot say" and "difference -0.0" in gamma.judgement.evidence
     assert none.judgement.evidence == "nothing to compare was tried"
-    worse = replace(sweep, best={"rate": 1, "gamma": 0.9, "none": 0}).judged(done)[0]
+    worse = replace(sweep, best={"rate": 1, "gamma": 0.9, "none": 0}).judged(done, "maze")[0]
     assert worse.judgement.verdict == "contradicted" and "2 0.510" in worse.judgement.evidence
     [row] = [r for r in sweep.by_value(done) if (r["parameter"], r["value"]) == ("rate", "1")]
     assert row["error"] == pytest.approx(0.01)
@@ -101,3 +104,16 @@ def test_the_best_value_is_that_with_the_best_mean():
         {"parameter": "rate", "best_mean": "2", "best_trial": "1", "paper": "2"},
         {"parameter": "gamma", "best_mean": "0.9", "best_trial": "0.9", "paper": "0.9"},
     ]
+
+
+def test_a_value_that_no_trial_has_is_not_drawn(tmp_path):
+    """Neither as a bar, which would be of no height, nor as a dot; its name stays."""
+    sweep = replace(SWEEP, space={"rate": (1, 2, 3)}, matters={}, best={"rate": 2})
+    done = [Finished(i, {"rate": rate}, rate / 10) for i, rate in enumerate((1, 1, 3))]
+    figure = draw_values(sweep.by_value(done))
+    (axes,) = figure.axes
+    np.testing.assert_allclose([bar.get_height() for bar in axes.patches], [0.1, np.nan, 0.3])
+    [dots] = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    np.testing.assert_allclose(dots.get_ydata(), [0.1, np.nan, 0.3])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3"]
+    figure.savefig(tmp_path / "values.svg")

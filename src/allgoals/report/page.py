@@ -2,8 +2,10 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -29,6 +31,7 @@ from allgoals.report.results import (
     sections,
     without_seed,
 )
+from allgoals.report.scores import UNKNOWN, ByTask
 from allgoals.runs.directory import write_text
 
 MOST_POINTS = 6_000  # in one chart of metrics
@@ -91,11 +94,11 @@ def render(paths: list[Path]) -> str:
     return page_of("template.html", [load_run(path) for path in once.values()])
 
 
-def page_of(template: str, runs: list[Run], **more: Any) -> str:
+def page_of(template: str, runs: list[Run], by_chance: ByTask = UNKNOWN, **more: Any) -> str:
     """A page about these runs."""
     found = sections(runs)
     drawable = [group for section in found for group in section.groups if group.mapped]
-    views = [view(section, len(drawable)) for section in found]
+    views = [view(one, len(drawable), by_chance.get(one.task, {})) for one in found]
     colours = maps.COLOURS if drawable else ()
     return fill(template, views=views, colours=colours, without_seed=without_seed, **more)
 
@@ -105,9 +108,9 @@ def fill(template: str, **values: Any) -> str:
     return page.encode("utf-8", "replace").decode()  # names may hold what is no character
 
 
-def view(section: Section, num_maps: int) -> SectionView:
+def view(section: Section, num_maps: int, random: Mapping[str, float]) -> SectionView:
     groups = section.groups
-    goals = goal_rows(groups)
+    goals = goal_rows(groups, random)
     paper = published(section.task)
     curves = [curve(group.runs) for group in groups]
     looks = styles(len(groups))
@@ -161,12 +164,18 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {"number": number, "count": count, "pretty": pretty, "cell": cell}
-    environment.filters["level"] = level
+    environment.filters |= {"level": level, "mean": mean}
     return environment
 
 
 def number(value: float | None, digits: int = 3) -> str:
     return NOTHING if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def mean(values: Iterable[float]) -> float:
+    """Not a number of nothing."""
+    found = list(values)
+    return fmean(found) if found else math.nan
 
 
 def count(value: float | None) -> str:

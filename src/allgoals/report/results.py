@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -98,6 +98,7 @@ class GoalRow:
     name: str
     reachable: bool
     success: tuple[float, ...]  # one per group; not a number where it has no such goal
+    random: float | None  # a random policy's, if it is known
 
 
 def sections(runs: Iterable[Run]) -> list[Section]:
@@ -232,14 +233,14 @@ def goal_success(group: Group) -> dict[str, float]:
     return {name: float(np.mean(some)) for name, some in rates.items()}
 
 
-def goal_rows(groups: Sequence[Group]) -> list[GoalRow]:
-    """Every goal that any group has, with the success each group has at it."""
+def goal_rows(groups: Sequence[Group], random: Mapping[str, float]) -> list[GoalRow]:
+    """Every goal that any group has, with the success that each group and chance have at it."""
     reachable: dict[str, bool] = {}
     for goals in (run.goals for group in groups for run in group.runs if run.goals):
         reachable |= dict(zip(goals.names, goals.reachable.tolist(), strict=True))
     tables = [goal_success(group) for group in groups]
     return [
-        GoalRow(name, can, tuple(table.get(name, math.nan) for table in tables))
+        GoalRow(name, can, tuple(table.get(name, math.nan) for table in tables), random.get(name))
         for name, can in reachable.items()
     ]
 

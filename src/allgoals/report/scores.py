@@ -1,8 +1,9 @@
 """What the runs of a case scored, as arrays by step, and their summaries."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class AllBut:
 
 
 Goals = str | tuple[str, ...] | AllBut  # one or some by name; none for all that can be reached
+ByTask = Mapping[str, dict[str, float]]  # a random policy's success, by task and goal
+UNKNOWN: ByTask = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,14 @@ class Trained:
     by_chance: dict[str, float] = field(default_factory=dict)  # a random policy's success, by goal
 
     def chance(self, goals: Goals = "") -> float:
-        """What a random policy reaches: at some goals, or at all that the runs could reach."""
-        names = {run.goals.names[i] for run in self.runs if run.goals for i in _columns(run, goals)}
-        found = [rate for name, rate in self.by_chance.items() if name in names]
-        return float(np.mean(found)) if found else math.nan
+        """What a random policy reaches, meant over runs: at some goals, or all each could reach."""
+        means = [np.mean(rates) for run in self.runs if (rates := self._rates(run, goals))]
+        return float(np.mean(means)) if means else math.nan
+
+    def _rates(self, run: Run, goals: Goals) -> list[float]:
+        """A random policy's success at the goals of a run, where it is known."""
+        names = [run.goals.names[i] for i in _columns(run, goals)]
+        return [self.by_chance[name] for name in names if name in self.by_chance]
 
     @property
     def missing(self) -> str:

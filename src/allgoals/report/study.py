@@ -20,7 +20,7 @@ from allgoals.report.page import fill, page_of, write_page
 from allgoals.report.pictures import Picture
 from allgoals.report.published import published
 from allgoals.report.results import GoalRow, Section, goal_rows, sections
-from allgoals.report.scores import Row, Trained
+from allgoals.report.scores import UNKNOWN, ByTask, Row, Trained
 from allgoals.runs.directory import write_bytes
 
 MOST_ROWS = 500  # of a table on the page; its file has all
@@ -78,7 +78,8 @@ def write_study(
     """The page in a folder, and its pictures and tables as files beside it."""
     drawn = [draw(picture, cases) for picture in pictures]
     runs = list({run.path: run for case in cases for run in case.runs}.values())
-    return write_findings(folder, shown, drawn, judged, how, runs)
+    by_chance = {run.config["task"]: case.by_chance for case in cases for run in case.runs}
+    return write_findings(folder, shown, drawn, judged, how, runs, by_chance)
 
 
 def write_findings(
@@ -88,6 +89,7 @@ def write_findings(
     judged: Sequence[Judged],
     how: str,  # claims were judged
     runs: list[Run],
+    by_chance: ByTask = UNKNOWN,
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for one in drawn:
@@ -95,7 +97,7 @@ def write_findings(
             export_figure(folder, one.name, one.figure)
         export_table(folder / one.name, one.rows, one.columns)
     tables = {
-        "goals": goal_table(runs), "evaluations": evaluation_table(runs),
+        "goals": goal_table(runs, by_chance), "evaluations": evaluation_table(runs),
         "claims": claim_table(judged),
     }  # fmt: skip
     for name, rows in tables.items():
@@ -105,8 +107,9 @@ def write_findings(
     machines = list(dict.fromkeys(start.machine for run in runs for start in run.starts))
     write_page(folder / "report.md", fill("study.md", sections=found, machines=machines, **told))
     if found:
-        write_page(folder / "goals.md", fill("goals.md", shown=shown, tables=goal_tables(found)))
-    page = page_of("study.html", runs, most_rows=MOST_ROWS, **told)
+        every = fill("goals.md", shown=shown, tables=goal_tables(found, by_chance))
+        write_page(folder / "goals.md", every)
+    page = page_of("study.html", runs, by_chance, most_rows=MOST_ROWS, **told)
     write_page(folder / "report.html", page)
     return folder / "report.html"
 
@@ -141,13 +144,14 @@ def _facts(run: Run) -> Row:
     }  # fmt: skip
 
 
-def goal_table(runs: Sequence[Run]) -> list[Row]:
-    """Every run's last success at every goal, and the paper's where it prints one."""
+def goal_table(runs: Sequence[Run], by_chance: ByTask) -> list[Row]:
+    """Every run's last success at every goal, a random policy's, and the paper's if it has one."""
     papers = {task: published(task) for task in {run.config["task"] for run in runs}}
     return [
         {
             **_facts(run), "steps": run.last.steps, "component": component, "goal": goal,
             "success": float(rate),
+            "random": by_chance.get(run.config["task"], {}).get(goal, math.nan),
             "paper_dual_leo_pqn": papers[run.config["task"]].get(goal, math.nan),
         }
         for run in runs if run.last and run.goals
@@ -158,7 +162,7 @@ def goal_table(runs: Sequence[Run]) -> list[Row]:
 
 @dataclass(frozen=True)
 class GoalTable:
-    """The last success at every goal of a task, over seeds, beside the paper's."""
+    """The last success at every goal of a task, over seeds, beside the paper's and by chance."""
 
     task: str
     labels: list[str]
@@ -166,10 +170,10 @@ class GoalTable:
     paper: dict[str, float]
 
 
-def goal_tables(found: Sequence[Section]) -> list[GoalTable]:
+def goal_tables(found: Sequence[Section], by_chance: ByTask) -> list[GoalTable]:
     return [
-        GoalTable(one.task, [group.label for group in one.groups], goal_rows(one.groups),
-                  published(one.task))
+        GoalTable(one.task, [group.label for group in one.groups],
+                  goal_rows(one.groups, by_chance.get(one.task, {})), published(one.task))
         for one in found
     ]  # fmt: skip
 

@@ -80,10 +80,10 @@ class Sweep:
             self.name, self.paper, f"{self.about} The best trial is {top.index}:"
             f" {_words(top.parameters)}, success {top.value:.3f}.", desk.budget, desk.command,
         )  # fmt: skip
-        run = self._path(desk, top.index)
+        run, task = self._path(desk, top.index), self.base(desk.budget).task
         runs = [load_run(run)] if (run / "config.json").exists() else []  # or on another machine
         return write_findings(
-            desk.folder(self.name), shown, drawn, self.judged(done), BY_TRIALS, runs
+            desk.folder(self.name), shown, drawn, self.judged(done, task), BY_TRIALS, runs
         )
 
     def by_value(self, done: list[Finished]) -> list[Row]:
@@ -105,12 +105,13 @@ class Sweep:
 
         return {v: [one.value for one in done if counts(one, v)] for v in self.space[name]}
 
-    def judged(self, done: list[Finished]) -> list[Judged]:
+    def judged(self, done: list[Finished], task: str) -> list[Judged]:
         """Whether the paper's value of each hyperparameter is above all others."""
         return [
-            Judged(f"{_short(name)}: {self.best[name]} is the best value", self._judge(done, name))
+            Judged(f"{task}: {_short(name)}: {self.best[name]} is the best value",
+                   self._judge(done, name))
             for name in self.space
-        ]
+        ]  # fmt: skip
 
     def _judge(self, done: list[Finished], name: str) -> Judgement:
         found = self._successes(done, name)
@@ -158,7 +159,7 @@ class Sweep:
 
 VALUES = (
     "Bars: mean success of the trials with a value, where it plays a part, and one standard error;"
-    " dots: the best of them. Dark: the paper's choice."
+    " dots: the best of them. Dark: the paper's choice. Neither bar nor dot: no trial."
 )
 BY_TRIALS = (
     "Supported or contradicted: of the trials with the paper's value and those with the best of the"
@@ -202,10 +203,11 @@ def draw_values(rows: list[Row]) -> Figure:
         of = [row for row in rows if row["parameter"] == name]
         colours = [COLOURS[0] if row["paper"] else COLOURS[5] for row in of]
         place = np.arange(len(of))
-        means, errors = (np.nan_to_num([row[key] for row in of]) for key in ("mean", "error"))
+        means, errors = (np.array([row[key] for row in of]) for key in ("mean", "error"))
         axes.bar(place, means, yerr=errors, color=colours, capsize=2, ecolor="#777777")
         axes.plot(place, [row["best"] for row in of], "o", color="#333333", markersize=3)
         axes.set_xticks(place, [str(row["value"]) for row in of], fontsize=7)
+        axes.set_xlim(-0.6, len(of) - 0.4)  # with room for what is not drawn
         axes.set_title(_short(name), fontsize=8)
     return figure
 
