@@ -65,10 +65,13 @@ def test_leo_for_sac_is_measured():
     assert leo.updating.median > 0 and leo.acting.median > 0
 
 
-def test_the_whole_is_slower_than_its_parts(results):
+def test_the_whole_takes_as_long_as_its_parts(results):
+    """Very roughly; a part that timed nothing, or did not wait for its end, would take no share."""
     for r in results:
         assert r.whole.low <= r.whole.median <= r.whole.high
-        assert r.whole.low < min(r.acting.high, r.updating.high)
+        whole, acting, updating = (1 / part.median for part in (r.whole, r.acting, r.updating))
+        assert min(acting, updating) > 0.02 * whole
+        assert whole / 4 < acting + updating < 4 * whole
 
 
 def test_bytes_per_transition_are_those_of_the_rollout(results):

@@ -131,18 +131,30 @@ def test_an_evaluation_that_does_not_fit_is_said_too(monkeypatch):
         check_memory(experiment, trainer, evaluator)
 
 
-@pytest.mark.parametrize("name", ["gridworld/leo", "gridworld/ppo", "point-u-maze/leo_sac"])
-def test_an_evaluation_is_estimated_as_the_compiler_plans_it(name):
-    """Roughly, beside what the run holds anyway: networks and outcomes are parts of it."""
-    experiment = preset(name)
-    options = replace(experiment.evaluation, num_envs=2**16)
+def estimate_of_plan(experiment, num_envs):
+    """What an evaluation adds to what the run holds, as a share of what the compiler plans."""
+    options = replace(experiment.evaluation, num_envs=num_envs)
     experiment = replace(experiment, evaluation=options)
     trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
     mind = (trainer.algorithm, trainer.shapes.learner, 0.0)
-    goal, key = jax.ShapeDtypeStruct((2**16,), "int32"), jax.random.key(0)
+    goal, key = jax.ShapeDtypeStruct((num_envs,), "int32"), jax.random.key(0)
     plan = jax.jit(evaluator.reach).lower(mind, goal, key).compile().memory_analysis()
     added = evaluation_bytes(trainer, evaluator) - memory._size(trainer.shapes)
-    assert 0.7 < added / plan.temp_size_in_bytes < 1.4
+    return added / plan.temp_size_in_bytes
+
+
+@pytest.mark.parametrize("name", ["gridworld/leo", "gridworld/ppo", "point-u-maze/leo_sac"])
+def test_an_evaluation_is_estimated_as_the_compiler_plans_it(name):
+    """Roughly: networks and outcomes are parts of it."""
+    assert 0.7 < estimate_of_plan(preset(name), 2**16) < 1.4
+
+
+@pytest.mark.slow
+def test_copies_of_large_worlds_are_estimated_as_the_compiler_plans_them():
+    """Craftax's worlds are most of it: no copy of them or ten would be far from the plan."""
+    experiment = preset("craftax-classic/leo")
+    small = replace(experiment.algorithm, width=16, layers=1)
+    assert 0.8 < estimate_of_plan(replace(experiment, algorithm=small), 64) < 1.6
 
 
 def test_a_limit_of_the_group_counts(monkeypatch, tmp_path):
