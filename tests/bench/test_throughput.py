@@ -66,7 +66,7 @@ def test_leo_for_sac_is_measured():
 
 
 def test_the_whole_takes_as_long_as_its_parts(results):
-    """Very roughly; a part that timed nothing, or did not wait for its end, would take no share."""
+    """Very roughly; a part that timed nothing would take no share."""
     for r in results:
         assert r.whole.low <= r.whole.median <= r.whole.high
         whole, acting, updating = (1 / part.median for part in (r.whole, r.acting, r.updating))
