@@ -160,7 +160,7 @@ def test_welch_seldom_sees_a_difference_where_there_is_none():
     "seeds, shared, least, most",
     [
         (3, 0.0, 0.82, 0.91), (5, 0.0, 0.84, 0.92), (10, 0.0, 0.88, 0.95),
-        (3, 0.5, 0.51, 0.63), (5, 0.5, 0.54, 0.66), (10, 0.5, 0.6, 0.72),
+        (3, 0.5, 0.51, 0.63), (5, 0.5, 0.54, 0.66), (10, 0.5, 0.6, 0.72), (5, 1.0, 0.3, 0.5),
     ],
 )  # fmt: skip
 def test_how_often_a_stratified_interval_holds_the_truth(monkeypatch, seeds, shared, least, most):

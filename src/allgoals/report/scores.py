@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import mean
 from types import MappingProxyType
 
 import numpy as np
@@ -37,8 +38,8 @@ class Trained:
 
     def chance(self, goals: Goals = "") -> float:
         """What a random policy reaches, meant over runs: at some goals, or all each could reach."""
-        means = [np.mean(rates) for run in self.runs if (rates := self._rates(run, goals))]
-        return float(np.mean(means)) if means else math.nan
+        means = [mean(rates) for run in self.runs if (rates := self._rates(run, goals))]
+        return mean(means) if means else math.nan
 
     def _rates(self, run: Run, goals: Goals) -> list[float]:
         """A random policy's success at the goals of a run, where it is known."""
