@@ -43,12 +43,14 @@ class TabularModel:
         return self.number[position[..., 0].astype(int) * ENV.size + position[..., 1]]
 
     def __call__(self, obs, goal=None, method=None):
-        q = self.table[self.cell(obs)]  # [B, A, G]
-        if method == "best":
-            return q.max(axis=1)
+        if method == "features":
+            return obs
+        q = self.table[self.cell(obs)]  # [..., A, G]
+        if method == "best":  # of features, which are observations
+            return q.max(axis=-2)
         index = goal if method == "acting" else self.cell(goal)
         commanded = jnp.take_along_axis(q, index[:, None, None], axis=2)[..., 0]
-        return (commanded, q.max(axis=1)) if method == "acting" else commanded
+        return (commanded, obs) if method == "acting" else commanded
 
 
 def experience(algorithm, model):
@@ -57,8 +59,8 @@ def experience(algorithm, model):
     envs = VectorEnv(ENV, 16)
 
     def policy(obs, goal, key):
-        _, best = algorithm.q_values(task, model, obs, goal)
-        return jax.random.randint(key, goal.shape, 0, 4), best
+        _, extras = algorithm.q_values(task, model, obs, goal)
+        return jax.random.randint(key, goal.shape, 0, 4), extras
 
     actor = start(task, envs, uniform, jax.random.key(0))
     _, rollout = collect(task, envs, policy, uniform, 0.9, actor, jax.random.key(1), 40)

@@ -36,6 +36,11 @@ class Curried:
         return jnp.take_along_axis(q, goal_index[:, None, None], axis=2)[..., 0]
 
 
+def with_features(rollout, model):
+    """As if the model had acted."""
+    return rollout._replace(extras=jax.vmap(lambda obs: model(obs, method="features"))(rollout.obs))
+
+
 @pytest.mark.parametrize("mix", MIXES)
 @pytest.mark.parametrize("seed", range(3))
 def test_loss_and_gradient(task, mix, seed):
@@ -44,7 +49,7 @@ def test_loss_and_gradient(task, mix, seed):
     rollout = random_rollout(seed, goals=GOALS, actions=ACTIONS)
     obs = rollout.obs.reshape(-1, 2)
     action = MIXES[mix](rollout.action.reshape(-1))
-    rollout = rollout._replace(extras=model(obs).max(axis=1).reshape(9, 5, GOALS))
+    rollout = with_features(rollout, model)
     target = leo.targets(model, rollout).reshape(-1, GOALS)
     heads = jnp.ones(GOALS, bool)
 
@@ -71,7 +76,7 @@ def test_targets(task, seed):
     leo = Leo(width=32, layers=2, gamma=0.9)
     model = leo.init(task, jax.random.key(seed))
     rollout = random_rollout(seed, goals=GOALS, actions=ACTIONS)
-    rollout = rollout._replace(extras=jax.vmap(lambda obs: model(obs).max(axis=1))(rollout.obs))
+    rollout = with_features(rollout, model)
     ours = np.asarray(leo.targets(model, rollout))
     best = np.asarray(jax.vmap(lambda obs: model(obs).max(axis=1))(rollout.next_obs), np.float64)
     reward, done = np.asarray(rollout.outcome.reward), np.asarray(rollout.outcome.done)

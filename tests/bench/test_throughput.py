@@ -76,11 +76,11 @@ def test_the_whole_takes_as_long_as_its_parts(results):
 
 
 def test_bytes_per_transition_are_those_of_the_rollout(results):
-    """Two observations of 2 bytes, an action, a goal, two ends, an outcome and a best value per
-    goal; LEO's best values are most of it."""
+    """Two observations of 2 bytes, an action, a goal, two ends, an outcome per goal and LEO's
+    features."""
     goals = make_task("gridworld").num_goals
     leo = next(r for r in results if r.algorithm == "leo")
-    assert leo.bytes_per_transition == 2 + 2 + 4 + 4 + 1 + 1 + 2 * goals + 4 * goals
+    assert leo.bytes_per_transition == 2 + 2 + 4 + 4 + 1 + 1 + 2 * goals + 4 * SMALL.width
 
 
 def test_a_warm_start_is_quicker_than_a_cold_one(results):

@@ -9,7 +9,7 @@ import pytest
 
 from allgoals.algorithms import Leo, Ppo, Pqn
 from allgoals.envs.gridworld import Gridworld
-from allgoals.networks.all_actions import WIDE, commanded_and_best
+from allgoals.networks import all_actions
 from allgoals.networks.control import AllGoalsCritics
 from allgoals.networks.encoders import OneHotCoordinates, RunningNorm, VectorEncoder
 from allgoals.networks.grouped import _all_then_take, _by_group, grouped_matmul
@@ -49,38 +49,55 @@ def test_groups_equal_plain_products(mix, rows, groups):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("goals", [7, WIDE])
-def test_every_view_of_the_head_is_a_part_of_the_whole(goals):
-    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=10, num_goals=goals, bounded=True)
+def test_every_view_of_the_head_is_a_part_of_the_whole():
+    network = AllGoalsQ(OneHotCoordinates(6), 16, 2, num_actions=10, num_goals=7, bounded=True)
     obs = jax.random.randint(jax.random.key(0), (40, 2), 0, 6)
     params = network.init(jax.random.key(1), obs)
     action = jax.random.randint(jax.random.key(2), (40,), 0, 10)
     every = network.apply(params, obs)
-    assert every.shape == (40, 10, goals) and (every > 0).all() and (every < 1).all()
+    assert every.shape == (40, 10, 7) and (every > 0).all() and (every < 1).all()
     chosen = network.apply(params, obs, action, method="chosen")
     np.testing.assert_allclose(chosen, every[jnp.arange(40), action], rtol=1e-5)
-    best = network.apply(params, obs, method="best")
-    np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
-    goal = jax.random.randint(jax.random.key(3), (40,), 0, goals)
-    commanded, best = network.apply(params, obs, goal, method="acting")
+    goal = jax.random.randint(jax.random.key(3), (40,), 0, 7)
+    commanded, features = network.apply(params, obs, goal, method="acting")
     np.testing.assert_allclose(commanded, every[jnp.arange(40), :, goal], rtol=1e-5)
+    best = network.apply(params, features, method="best")
     np.testing.assert_allclose(best, every.max(axis=1), rtol=1e-5)
 
 
-@pytest.mark.parametrize("goals", [7, WIDE])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_all_actions_round_their_factors_and_nothing_else(dtype, goals):
-    """Against sums of the rounded factors in float64: coarse sums would be off by 1e-2."""
+@pytest.fixture
+def head():
+    """Features, kernel, bias and the goals commanded: as few as show a wrong axis."""
     keys = jax.random.split(jax.random.key(0), 4)
-    x, kernel = jax.random.normal(keys[0], (20, 64)), jax.random.normal(keys[1], (10, 64, goals))
-    bias = jax.random.normal(keys[2], (10, goals))
-    goal = jax.random.randint(keys[3], (20,), 0, goals)
+    x, kernel = jax.random.normal(keys[0], (20, 64)), jax.random.normal(keys[1], (10, 64, 7))
+    return x, kernel, jax.random.normal(keys[2], (10, 7)), jax.random.randint(keys[3], (20,), 0, 7)
+
+
+def every_value(x, kernel, bias, dtype="float32"):
+    """Sums of the rounded factors in float64. [B, A, G]"""
     rounded = [np.asarray(each.astype(dtype), np.float64) for each in (x, kernel)]
-    q = np.einsum("bh,ahg->bag", *rounded) + np.asarray(bias, np.float64)
-    commanded, best = commanded_and_best(x, kernel, bias, goal, dtype)
-    assert commanded.dtype == best.dtype == np.float32
-    np.testing.assert_allclose(commanded, q[np.arange(20), :, goal], rtol=1e-5, atol=2e-5)
-    np.testing.assert_allclose(best, q.max(axis=1), rtol=1e-5, atol=2e-5)
+    return np.einsum("bh,ahg->bag", *rounded) + np.asarray(bias, np.float64)
+
+
+def test_the_commanded_row_is_that_of_the_whole_table(head):
+    x, kernel, bias, goal = head
+    row = all_actions.commanded(x, kernel, bias, goal)
+    plain = every_value(x, kernel, bias)[np.arange(20), :, goal]
+    np.testing.assert_allclose(row, plain, rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("rows", [64, 20, 8, 7, 1])
+@pytest.mark.parametrize("way", ["_one_by_one", "_at_once"])
+def test_best_values_round_their_factors_and_nothing_else(head, dtype, rows, way, monkeypatch):
+    """Coarse sums would be off by 1e-2. Blocks are one, whole ones, or leave some rows over."""
+    monkeypatch.setattr(all_actions, "ROWS", rows)
+    monkeypatch.setattr(all_actions, "_best", getattr(all_actions, way))
+    x, kernel, bias, _ = head
+    best = all_actions.best(x.reshape(4, 5, 64), kernel, bias, dtype)
+    assert best.dtype == np.float32 and best.shape == (4, 5, 7)
+    plain = every_value(x, kernel, bias, dtype).max(axis=1).reshape(best.shape)
+    np.testing.assert_allclose(best, plain, rtol=1e-5, atol=2e-5)
 
 
 def test_only_what_is_not_learnt_from_is_rounded():
@@ -92,7 +109,9 @@ def test_only_what_is_not_learnt_from_is_rounded():
     action = jax.random.randint(jax.random.key(2), (40,), 0, 4)
     chosen = [net(obs, action, method="chosen") for net in (one, other)]
     np.testing.assert_array_equal(*chosen)
-    best = [net(obs, method="best") for net in (one, other)]
+    commanded, features = one(obs, action, method="acting")
+    np.testing.assert_array_equal(commanded, other(obs, action, method="acting")[0])
+    best = [net(features, method="best") for net in (one, other)]
     assert (best[0] != best[1]).any()
     # Logits lie in -1..1 or so: the head begins orthogonal. Two factors are off by 2^-8 at most.
     np.testing.assert_allclose(*best, atol=2**-8)

@@ -41,7 +41,7 @@ class Leo:
     minibatch_size: int = 512  # transitions per gradient step
     goal_fraction: float = 1.0  # share of the heads that learn at each step (many-goals update)
     max_grad_norm: float = 1.0  # gradients are clipped to this global norm
-    all_actions_in: Literal["float32", "bfloat16"] = "float32"  # rounding to act and bootstrap
+    all_actions_in: Literal["float32", "bfloat16"] = "float32"  # rounding to bootstrap
 
     def init(self, task: Task, key: Key) -> Model:
         network = AllGoalsQ(
@@ -56,12 +56,12 @@ class Leo:
         self, task: Task, model: Model, obs: Obs, goal: Array, key: Key, *,
         explore: bool, progress: Array,
     ) -> tuple[Array, PyTree]:  # fmt: skip
-        q, best = self.q_values(task, model, obs, goal)
+        q, features = self.q_values(task, model, obs, goal)
         epsilon = linear(self.epsilon_start, self.epsilon_end, self.epsilon_decay, progress)
-        return epsilon_greedy(key, q, epsilon if explore else 0.0), best
+        return epsilon_greedy(key, q, epsilon if explore else 0.0), features
 
     def q_values(self, task: Task, model: Model, obs: Obs, goal: Array) -> tuple[Array, Array]:
-        """The commanded goal's value of each action [N, A], and every goal's best value [N, G]."""
+        """The commanded goal's value of each action [N, A], and the features [N, H] it is from."""
         return model(obs, goal, method="acting")
 
     def value(self, task: Task, model: Model, obs: Obs, goal: Array) -> Array:
@@ -92,10 +92,11 @@ class Leo:
 
     def targets(self, model: Model, rollout: Rollout) -> Array:
         """R(s') + gamma max_a' Q(a' | s') for every goal. [T, N, G]"""
-        next_best = next_values(
+        next_features = next_values(
             rollout.extras, rollout.ended, rollout.truncated,
-            lambda t, n: model(take_rows(rollout.next_obs, t, n), method="best"),
+            lambda t, n: model(take_rows(rollout.next_obs, t, n), method="features"),
         )  # fmt: skip
+        next_best = model(next_features, method="best")
         no_future = rollout.outcome.done | rollout.terminated[..., None]
         return one_step(rollout.outcome.reward, no_future, next_best, self.gamma)
 

@@ -9,7 +9,7 @@ from allgoals.types import Array
 
 
 def next_values(value: Array, ended: Array, needed: Array, evaluate: Callable) -> Array:
-    """V(s_{t+1}) for every row of a rollout.
+    """V(s_{t+1}) for every row of a rollout, or what it is computed from.
 
     Acting at t+1 already computed `value[t + 1]` [T, N, ...] with the parameters of this rollout.
     Only the last row, and rows that `ended` where the value is still `needed` [T, N] (a time limit

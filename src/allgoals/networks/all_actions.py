@@ -1,38 +1,50 @@
-"""Every action's value of every goal, kept only as far as acting and bootstrapping need it."""
+"""Every action's value of every goal, of which acting needs a row and bootstrapping the best."""
 
 import jax
 import jax.numpy as jnp
 
 from allgoals.types import Array
 
-WIDE = 256  # goals from which the matrix of one action fills a product
+ROWS = 2048  # whose values of every action and goal exist at once, at most
 
 
-def commanded_and_best(
-    x: Array, kernel: Array, bias: Array, goal: Array, dtype: str = "float32"
-) -> tuple[Array, Array]:  # [B, A], [B, G]
-    """Of q = x @ kernel + bias [B, A, G] the goal's own row and the best over actions.
+def commanded(x: Array, kernel: Array, bias: Array, goal: Array) -> Array:  # [B, A]
+    """The goal's own row of q = x @ kernel + bias [B, A, G], from that goal's head alone.
 
-    x [B, H], kernel [A, H, G], bias [A, G], goal [B]; factors are rounded to `dtype`, sums are not.
-    One action after the other, what a product writes is still near when it is read.
+    x [B, H], kernel [A, H, G], bias [A, G], goal [B]. Heads are put side by side goal by goal; in a
+    rollout the compiler does so once, since only the goals change from step to step.
     """
-    operands = (x.astype(dtype), kernel.astype(dtype), bias, goal)
-    if kernel.shape[2] < WIDE:
-        return _at_once(*operands)
-    return jax.lax.platform_dependent(*operands, cpu=_one_by_one, default=_at_once)
+    head = jnp.concatenate([kernel.transpose(2, 0, 1), bias.T[..., None]], axis=-1)  # [G, A, H + 1]
+    x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=-1)
+    return jnp.einsum("bah,bh->ba", head[goal], x)
 
 
-def _at_once(x: Array, kernel: Array, bias: Array, goal: Array) -> tuple[Array, Array]:
-    q = jnp.einsum("bh,ahg->bag", x, kernel, preferred_element_type=bias.dtype) + bias
-    return jnp.take_along_axis(q, goal[:, None, None], axis=2)[..., 0], q.max(axis=1)
+def best(x: Array, kernel: Array, bias: Array, dtype: str = "float32") -> Array:  # [..., G]
+    """The maximum over actions of q = x @ kernel + bias, for any number of rows x [..., H].
+
+    Factors are rounded to `dtype`, sums are not.
+    """
+    rows, kernel = x.reshape(-1, x.shape[-1]).astype(dtype), kernel.astype(dtype)
+    of_rows = jax.lax.map(lambda row: _best(row, kernel, bias), rows, batch_size=ROWS)
+    return of_rows.reshape(*x.shape[:-1], -1)
 
 
-def _one_by_one(x: Array, kernel: Array, bias: Array, goal: Array) -> tuple[Array, Array]:
-    def action(best: Array, of_action: tuple[Array, Array]) -> tuple[Array, Array]:
+def _best(x: Array, kernel: Array, bias: Array) -> Array:  # [H] -> [G]
+    return jax.lax.platform_dependent(x, kernel, bias, cpu=_one_by_one, default=_at_once)
+
+
+def _at_once(x: Array, kernel: Array, bias: Array) -> Array:
+    q = jnp.einsum("h,ahg->ag", x, kernel, preferred_element_type=bias.dtype) + bias
+    return q.max(axis=0)
+
+
+def _one_by_one(x: Array, kernel: Array, bias: Array) -> Array:
+    """One action after the other: what the rows' product writes is still near when it is read."""
+
+    def action(best: Array, of_action: tuple[Array, Array]) -> tuple[Array, None]:
         kernel, bias = of_action
-        q = jnp.matmul(x, kernel, preferred_element_type=bias.dtype) + bias  # [B, G]
-        return jnp.maximum(best, q), jnp.take_along_axis(q, goal[:, None], axis=1)[:, 0]
+        q = jnp.matmul(x, kernel, preferred_element_type=bias.dtype) + bias
+        return jnp.maximum(best, q), None
 
-    worst = jnp.full((len(x), bias.shape[1]), -jnp.inf, bias.dtype)
-    best, commanded = jax.lax.scan(action, worst, (kernel, bias))
-    return commanded.T, best
+    worst = jnp.full(bias.shape[1], -jnp.inf, bias.dtype)
+    return jax.lax.scan(action, worst, (kernel, bias))[0]

@@ -9,7 +9,7 @@ import math
 import flax.linen as nn
 import jax.numpy as jnp
 
-from allgoals.networks.all_actions import commanded_and_best
+from allgoals.networks import all_actions
 from allgoals.networks.grouped import grouped_matmul
 from allgoals.networks.torso import Torso
 from allgoals.types import Array, Obs, PyTree
@@ -57,7 +57,7 @@ class AllGoalsQ(nn.Module):
     num_goals: int
     bounded: bool
     initial_value: float = 0.5
-    all_actions_in: str = "float32"  # how factors are rounded where no gradient is taken
+    all_actions_in: str = "float32"  # how factors are rounded to bootstrap
 
     def setup(self):
         self.torso = Torso(self.width, self.layers)
@@ -68,29 +68,28 @@ class AllGoalsQ(nn.Module):
 
     def __call__(self, obs: Obs) -> Array:
         """Every action and every goal. [B, A, G]"""
-        q = jnp.einsum("bh,ahg->bag", self._features(obs), self.kernel) + self.bias
+        q = jnp.einsum("bh,ahg->bag", self.features(obs), self.kernel) + self.bias
         return _bound(q, self.bounded)
 
-    def acting(self, obs: Obs, goal: Array) -> tuple[Array, Array]:
-        """Every action for one goal each [B, A], and every goal's best value [B, G]: one pass."""
-        return self._acting(self._features(obs), goal)
+    def features(self, obs: Obs) -> Array:
+        """What the heads of all actions and goals read. [B, H]"""
+        return self.torso(*self.encoder(obs))
 
-    def best(self, obs: Obs) -> Array:
-        """The best action's value, every goal. [B, G]"""
-        x = self._features(obs)
-        return self._acting(x, jnp.zeros(len(x), int))[1]
+    def acting(self, obs: Obs, goal: Array) -> tuple[Array, Array]:
+        """Every action for one goal each [B, A], and the features [B, H] that `best` takes."""
+        x = self.features(obs)
+        q = all_actions.commanded(x, self.kernel, self.bias, goal)
+        return _bound(q, self.bounded), x
+
+    def best(self, features: Array) -> Array:
+        """The best action's value, every goal. [..., H] -> [..., G]"""
+        q = all_actions.best(features, self.kernel, self.bias, self.all_actions_in)
+        return _bound(q, self.bounded)  # which keeps order
 
     def chosen(self, obs: Obs, action: Array) -> Array:
         """The action taken, every goal. [B, G]"""
-        q = grouped_matmul(self._features(obs), self.kernel, action) + self.bias[action]
+        q = grouped_matmul(self.features(obs), self.kernel, action) + self.bias[action]
         return _bound(q, self.bounded)
-
-    def _acting(self, x: Array, goal: Array) -> tuple[Array, Array]:
-        commanded, best = commanded_and_best(x, self.kernel, self.bias, goal, self.all_actions_in)
-        return _bound(commanded, self.bounded), _bound(best, self.bounded)  # which keeps order
-
-    def _features(self, obs: Obs) -> Array:  # [B, H]
-        return self.torso(*self.encoder(obs))
 
 
 def _orthogonal_per_output(key: Array, shape: tuple[int, int, int]) -> Array:
