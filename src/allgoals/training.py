@@ -43,8 +43,12 @@ class Trainer:
         return VectorEnv(self.task.env, self.num_envs)
 
     def init(self, key: Key) -> TrainState:
-        """The beginning of a run or, given a key for each, of several."""
-        return self._init(key) if self.runs is None else jax.vmap(self._init)(key)
+        """The beginning of a run or, given a key for each, of several.
+
+        One after another: orthogonal matrices for several runs at once are made by threads that, on
+        a processor with few, wait for each other for ever.
+        """
+        return self._init(key) if self.runs is None else jax.lax.map(self._init, key)
 
     def _init(self, key: Key) -> TrainState:
         key_learner, key_actor, key_run = jax.random.split(key, 3)

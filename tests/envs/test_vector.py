@@ -11,11 +11,9 @@ from tests.probes import DeadlyChain
 STEPS, ENVS = 120, 5
 
 
-@pytest.fixture(scope="module", params=[4, 16])
-def history(request):
-    """What a scan over random actions saw, all as numpy."""
-    envs = VectorEnv(DeadlyChain(), ENVS, block=request.param)
-    state = envs.init(jax.random.key(1))
+def play(envs, key):
+    """How a scan over random actions began and ended, and what it saw."""
+    key_worlds, key_steps = jax.random.split(key)
 
     def step(state, key):
         action = jax.random.randint(key, (ENVS,), 0, 2)
@@ -23,8 +21,16 @@ def history(request):
         pool = (after.pool.used, after.pool.generated)
         return after, (state.obs, action, answer, after.obs, pool)
 
-    final, seen = jax.lax.scan(step, state, jax.random.split(jax.random.key(2), STEPS))
-    return request.param, state, final, jax.tree.map(np.asarray, seen)
+    first = envs.init(key_worlds)
+    return first, *jax.lax.scan(step, first, jax.random.split(key_steps, STEPS))
+
+
+@pytest.fixture(scope="module", params=[4, 16])
+def history(request):
+    """The same, what was seen as numpy."""
+    envs = VectorEnv(DeadlyChain(), ENVS, block=request.param)
+    first, final, seen = play(envs, jax.random.key(1))
+    return request.param, first, final, jax.tree.map(np.asarray, seen)
 
 
 def test_no_world_is_used_twice(history):
@@ -70,3 +76,37 @@ def test_death_and_time_are_kept_apart(history):
     assert (answer.terminated == (answer.obs[..., 0] == DeadlyChain.length - 1)).all()
     assert answer.terminated.any() and answer.truncated.any()
     assert not (answer.terminated & answer.truncated).any()
+
+
+def test_runs_side_by_side_are_those_that_each_would_be_alone():
+    """Every run has its own worlds from a pool of its own, however often the others end."""
+    envs = VectorEnv(DeadlyChain(), ENVS, block=4)
+    keys = jax.random.split(jax.random.key(1), 3)
+    together = jax.vmap(lambda key: play(envs, key))(keys)
+    used = np.asarray(together[1].pool.used)
+    assert len(set(used)) == 3  # so some end while others do not
+    for run, key in enumerate(keys):
+        own, alone = jax.tree.map(lambda x: x[run], together), play(envs, key)  # noqa: B023
+        for one, other in zip(*map(jax.tree.leaves, (own, alone)), strict=True):
+            if jnp.issubdtype(one.dtype, jax.dtypes.prng_key):
+                one, other = map(jax.random.key_data, (one, other))
+            np.testing.assert_array_equal(one, other)
+
+
+def test_runs_that_share_something_are_side_by_side_too():
+    """Only the actions differ: what is the same for all comes without an axis of runs."""
+    envs = VectorEnv(DeadlyChain(), ENVS, block=4)
+    state = envs.init(jax.random.key(1))
+    actions = jnp.array([[0] * ENVS, [1] * ENVS])
+
+    def walk(action):
+        def step(state, key):
+            return envs.step(state, action, key)
+
+        final, answers = jax.lax.scan(step, state, jax.random.split(jax.random.key(2), STEPS))
+        return final.obs, final.pool.used, answers
+
+    together = jax.vmap(walk)(actions)
+    for run, action in enumerate(actions):
+        own = jax.tree.map(lambda x: x[run], together)  # noqa: B023
+        jax.tree.map(np.testing.assert_array_equal, own, walk(action))

@@ -2,13 +2,15 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import imageio.v3 as imageio
 import numpy as np
 import pytest
 
 from allgoals.render.clip import FPS
-from tests.runs.micro import finish, rows, start
+from tests.runs.micro import CLOCK, finish, rows, start
 
 pytestmark = pytest.mark.slow
 
@@ -53,3 +55,39 @@ def test_trained_judged_and_filmed(name, sizes, learners, judges, goals, tmp_pat
     frames = imageio.imread(tmp_path / "clip.mp4")
     assert len(frames) == 5 + FPS  # the first, one for each step, and the last for a second
     assert frames[0].std() > 10  # a game to be seen
+
+
+TOGETHER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from allgoals import api
+from allgoals.experiment import EvaluationOptions
+from allgoals.presets import preset
+from allgoals.runs.signals import Signals
+from allgoals.runs.together import train_together
+from allgoals.runs.train import Observer
+
+experiment = preset("craftax-classic/leo")
+experiment = replace(
+    experiment, num_envs=32, num_steps=4, steps=512, log_every=1,
+    env=replace(experiment.env, max_steps=6), evaluation=EvaluationOptions(times=0),
+)
+train_together(experiment, [0, 1, 2], Path(sys.argv[1]), Observer(), Signals())
+api.train(experiment, seed=1, out=Path(sys.argv[1]) / "alone")
+"""
+
+
+def test_seeds_train_together(tmp_path):
+    """As wide as the preset is: networks that begin side by side must not wait for each other."""
+    command = [sys.executable, "-c", TOGETHER, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    code, said = finish(process, timeout=300)
+    assert code == 0, said
+    found = [rows(tmp_path / f"seed-{seed}") for seed in range(3)]
+    assert len({row["leo/loss"] for run in found for row in run}) == 12
+    for own, alone in zip(found[1], rows(tmp_path / "alone"), strict=True):
+        assert own["worlds/used"] == alone["worlds/used"]
+        for name in own.keys() - CLOCK:
+            assert own[name] == pytest.approx(alone[name], rel=1e-3, abs=1e-4), name

@@ -6,10 +6,12 @@ worlds generated = worlds used + worlds in the pool, at every moment.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
 
 from allgoals.types import Array, Environment, Key, Obs, PyTree, Reset, Step
 
@@ -52,25 +54,48 @@ class VectorEnv:
         return self._restart(state, step.terminated | step.truncated), step
 
     def _restart(self, state: VectorState, ended: Array) -> VectorState:
-        """Give every ended environment a fresh world; the cost grows with their number."""
-        rows = jnp.argsort(~ended, stable=True)  # the ended ones first
+        """Give every ended environment a fresh world; the cost grows with their number.
+
+        Also under vmap: of a loop that every run is in as long as the slowest, each turn would
+        copy all states. Here the ended environments of all runs are served by one.
+        """
+
+        @custom_vmap
+        def restart(state: VectorState, ended: Array) -> VectorState:
+            runs = jax.tree.map(lambda x: x[None], (state, ended))
+            return jax.tree.map(lambda x: x[0], self._restart_runs(*runs))
+
+        @restart.def_vmap
+        def restart_runs(runs: int, mapped: PyTree, *inputs: PyTree) -> tuple[VectorState, PyTree]:
+            def along_runs(x: Array, mapped: bool) -> Array:
+                return x if mapped else jnp.broadcast_to(x, (runs, *x.shape))
+
+            state = self._restart_runs(*jax.tree.map(along_runs, inputs, tuple(mapped)))
+            return state, jax.tree.map(lambda _: True, state)
+
+        return restart(state, ended)
+
+    def _restart_runs(self, state: VectorState, ended: Array) -> VectorState:
+        """The same for several runs [R, N, ...], each with a pool of its own."""
+        rows = jnp.argsort(~ended.reshape(-1), stable=True)  # the ended ones first
         count = ended.sum(dtype=jnp.int32)
 
         def restart_one(served: Array, state: VectorState) -> VectorState:
-            pool = jax.lax.while_loop(_is_empty, self._refill, state.pool)  # a copy-free `if`
-            world = jax.tree.map(lambda x: x[pool.used % self.block], pool.worlds)
-            row = rows[served]
-            now = jax.tree.map(lambda x, new: x.at[row].set(new), Reset(*state[:2]), world)
-            return VectorState(*now, pool._replace(used=pool.used + 1))
+            run, row = jnp.divmod(rows[served], self.num_envs)
+            pool = jax.lax.while_loop(  # a copy-free `if`
+                lambda pool: pool.used[run] == pool.generated[run],
+                partial(self._refill, run), state.pool,
+            )  # fmt: skip
+            world = jax.tree.map(lambda x: x[run, pool.used[run] % self.block], pool.worlds)
+            now = jax.tree.map(lambda x, new: x.at[run, row].set(new), Reset(*state[:2]), world)
+            return VectorState(*now, pool._replace(used=pool.used.at[run].add(1)))
 
         return jax.lax.fori_loop(0, count, restart_one, state)
 
-    def _refill(self, pool: Pool) -> Pool:
-        numbers = pool.generated + jnp.arange(self.block, dtype=jnp.uint32)
-        keys = jax.vmap(jax.random.fold_in, (None, 0))(pool.key, numbers)
-        worlds = jax.vmap(self.env.reset)(keys)
-        return pool._replace(worlds=worlds, generated=pool.generated + self.block)
-
-
-def _is_empty(pool: Pool) -> Array:
-    return pool.used == pool.generated
+    def _refill(self, run: Array, pool: Pool) -> Pool:
+        numbers = pool.generated[run] + jnp.arange(self.block, dtype=jnp.uint32)
+        keys = jax.vmap(jax.random.fold_in, (None, 0))(pool.key[run], numbers)
+        worlds = jax.tree.map(
+            lambda x, new: x.at[run].set(new), pool.worlds, jax.vmap(self.env.reset)(keys)
+        )
+        return pool._replace(worlds=worlds, generated=pool.generated.at[run].add(self.block))
