@@ -2,12 +2,20 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
+from allgoals.algorithms import Pqn
+from allgoals.cli.train import read
 from allgoals.errors import UsageError
 from allgoals.experiment import to_dict
-from allgoals.presets import SIZES, algorithms_for, names, preset
+from allgoals.experiments import STUDIES
+from allgoals.presets import SIZES, algorithms_for, command, names, preset
+from allgoals.studies.runs import RunStudy
+from allgoals.studies.sweep import Sweep
+from allgoals.studies.trials import parameters
+from allgoals.studies.types import BUDGETS
 from allgoals.validation import build_task
 
 PAPER = {  # "Appendix: CraftaxGC hyperparameters", the best value of each sweep
@@ -109,3 +117,35 @@ def test_ants_of_the_papers_size_hold_the_benchmarks_values(task, name):
     assert (experiment.steps, experiment.num_envs) == (50_000_000, 256)
     assert experiment.num_steps == num_steps and experiment.env.max_steps == 1001
     assert (goals.frozen, goals.maze.reward, goals.maze.ends) == (True, "sparse", False)
+
+
+def runs_of_studies():
+    """Every configuration that any study trains."""
+    for budget, study in product(BUDGETS, STUDIES.values()):
+        if isinstance(study, RunStudy):
+            yield from (case.with_seed(2) for case in study.cases(budget))
+        if isinstance(study, Sweep):
+            for i in range(3):
+                yield study.experiment(budget, i, parameters(study.space, i))
+
+
+def test_every_run_of_a_study_has_a_command_of_its_own():
+    found = list(dict.fromkeys(runs_of_studies()))
+    assert len(found) > 150
+    for experiment in found:
+        program, verb, name, *options = command(experiment)
+        assert (program, verb) == ("allgoals", "train")
+        assert read(name, options).experiment == experiment
+
+
+def test_commands_are_as_short_as_they_can_be():
+    assert command(preset("craftax/leo/paper")) == ["allgoals", "train", "craftax/leo/paper"]
+    changed = replace(preset("gridworld/leo"), seed=3)
+    assert command(changed) == ["allgoals", "train", "gridworld/leo", "--seed", "3"]
+    off = replace(changed, algorithm=replace(changed.algorithm, learning_rate_decay=False))
+    assert command(off)[3:] == ["--algorithm.no-learning-rate-decay", "--seed", "3"]
+
+
+def test_what_no_preset_is_made_of_has_no_command():
+    assert command(replace(preset("gridworld/leo"), algorithm=Pqn())) == []
+    assert command(replace(preset("gridworld/leo"), name="mine")) == []

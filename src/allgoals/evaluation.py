@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from allgoals.envs.vector import VectorEnv
-from allgoals.types import Array, Key, Task
+from allgoals.types import Array, Key, Reset, Task
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,19 @@ class Evaluator:
             return (t < self.max_steps) & active.any()
 
         def step(carry):
-            t, state, active, success, steps = carry
+            t, now, active, success, steps = carry
             key_act, key_env = jax.random.split(jax.random.fold_in(key_steps, t))
-            action = self.act(agent, state.obs, goal, key_act)
-            state, after = self.envs.step(state, action, key_env)
+            action = self.act(agent, now.obs, goal, key_act)
+            after = self.envs.advance(now.state, action, key_env)  # what is over stays over
             done = self.task.goals.outcome(after.obs).done  # [N, G]
             reached = active & jnp.take_along_axis(done, goal[:, None], axis=1)[:, 0]
             active_after = active & ~(reached | after.terminated | after.truncated)
-            return t + 1, state, active_after, success | reached, steps + active
+            now = Reset(after.state, after.obs)
+            return t + 1, now, active_after, success | reached, steps + active
 
         nobody = jnp.zeros(self.num_envs, bool)
-        first = (jnp.int32(0), self.envs.init(key_envs), ~nobody, nobody, nobody.astype(jnp.int32))
+        begin = Reset(*self.envs.init(key_envs)[:2])
+        first = (jnp.int32(0), begin, ~nobody, nobody, nobody.astype(jnp.int32))
         _, _, _, success, steps = jax.lax.while_loop(running, step, first)
         return success, steps
 

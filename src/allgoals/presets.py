@@ -5,8 +5,11 @@ Sizes are `laptop` (two cores, minutes; the default) and, but for the gridworld 
 tuned values or, on the ant mazes, the benchmark's.
 """
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 from allgoals.algorithms import ALGORITHMS, CONTINUOUS, DISCRETE
 from allgoals.algorithms.base import Algorithm
@@ -180,6 +183,43 @@ def preset(name: str) -> Experiment:
     if any(more) or (size and size not in SIZES[task]):
         raise unknown(f"size of {task}", "/".join([size, *more]).rstrip("/"), SIZES[task])
     return SIZES[task][size or "laptop"](task, algorithm)
+
+
+def command(experiment: Experiment) -> list[str]:
+    """The words that train it: `allgoals train`, the nearest preset, and what differs from that.
+
+    None, if it is made of other parts than any preset of its name.
+    """
+    task, name = experiment.task, experiment.name
+    sizes = SIZES[task] if name in algorithms_for(task) else ()
+    presets = {f"{task}/{name}/{size}".removesuffix("/laptop"): SIZES[task][size](task, name)
+               for size in sizes}  # fmt: skip
+    alike = [size for size, one in presets.items() if _classes(one) == _classes(experiment)]
+    found = [[size, *_options(experiment, presets[size])] for size in alike]
+    return ["allgoals", "train", *min(found, key=len)] if found else []
+
+
+def _classes(record: Any) -> list[type]:
+    """Of a record and of those within it."""
+    if not dataclasses.is_dataclass(record):
+        return []
+    inner = [_classes(getattr(record, field.name)) for field in dataclasses.fields(record)]
+    return [type(record), *chain.from_iterable(inner)]
+
+
+def _options(given: Any, default: Any, *path: str) -> list[str]:
+    """The words that make one record of another of its class."""
+    if dataclasses.is_dataclass(given):
+        names = [field.name for field in dataclasses.fields(given)]
+        parts = [_options(getattr(given, n), getattr(default, n), *path, n) for n in names]
+        return list(chain.from_iterable(parts))
+    if given == default:
+        return []
+    *groups, name = (part.replace("_", "-") for part in path)
+    values = map(str, given if isinstance(given, tuple) else (given,))
+    if isinstance(given, bool):
+        name, values = (name if given else f"no-{name}"), ()
+    return ["--" + ".".join([*groups, name]), *values]
 
 
 def names() -> list[str]:

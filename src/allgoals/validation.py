@@ -245,7 +245,7 @@ def _sizes(experiment: Experiment) -> Iterator[str]:
     if experiment.steps_per_update >= 2**31:
         yield "--num-envs times --num-steps must stay below 2^31"
     if experiment.total_updates >= 2**31:
-        yield f"--steps {experiment.steps} needs {experiment.total_updates} updates; at most 2^31"
+        yield f"--steps {experiment.steps} needs {experiment.total_updates} updates, not under 2^31"
     if isinstance(experiment.algorithm, OffPolicy):
         yield from _replay(experiment)
 

@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from allgoals.bench import goals as goals_bench
 from allgoals.bench import throughput
+from allgoals.bench.bare import bare_game
 from allgoals.bench.goals import Timing, extrapolate
 from allgoals.bench.goals import draw as draw_goals
 from allgoals.bench.goals import measure as measure_goals
@@ -15,8 +17,10 @@ from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
 from allgoals.bench.subjects import names, subject
 from allgoals.bench.throughput import Spread, Subject, _result, draw, measure, table
 from allgoals.cli.bench import _plan
+from allgoals.envs.craftax import CraftaxClassic
 from allgoals.errors import UsageError
 from allgoals.tasks import make_task
+from tests.probes import Chain
 
 SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, layers=1)
 
@@ -24,6 +28,20 @@ SMALL = ThroughputSizes(num_envs=8, num_steps=4, minibatch_size=16, width=16, la
 @pytest.fixture(scope="module")
 def results():
     return list(measure("gridworld", ["leo"], SMALL, repeats=2, say=lambda _: None))
+
+
+def test_the_yardstick_plays_every_step_of_every_environment():
+    state = bare_game(Chain(), num_envs=6, num_steps=5)()
+    assert (np.asarray(state.time) == 5).all()
+    assert len(np.unique(state.world)) == 6 and len(np.unique(state.position)) > 1
+
+
+@pytest.mark.slow
+def test_the_yardstick_is_the_packages_own_step():
+    state = bare_game(CraftaxClassic(), num_envs=2, num_steps=12)()
+    assert (np.asarray(state.timestep) == 12).all()
+    moved = np.asarray(state.player_position) != np.asarray(state.map.shape[1:]) // 2
+    assert moved.any()
 
 
 def test_every_algorithm_of_the_paper_can_be_measured():

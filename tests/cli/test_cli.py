@@ -218,3 +218,35 @@ def test_a_run_whose_only_goal_cannot_be_reached(tmp_path, capsys, monkeypatch):
         "-",
     ]
     assert run.summary["evaluation"] == {"agent": None}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes.\nAnd more."),
+     MemoryError("Unable to allocate 9 GiB")],
+)  # fmt: skip
+def test_memory_that_runs_out_meanwhile_is_said(call, monkeypatch, error):
+    def evaluate(*_):
+        raise error
+
+    monkeypatch.setattr("allgoals.cli.evaluate.run", evaluate)
+    end = call("evaluate", "run")
+    assert end.code == 3 and str(error).splitlines()[0] in end.said
+    assert "--num-envs" in end.said and "Traceback" not in end.said
+
+
+def test_other_errors_of_the_same_kind_are_bugs(call, monkeypatch):
+    def evaluate(*_):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("allgoals.cli.evaluate.run", evaluate)
+    with pytest.raises(RuntimeError, match="a bug"):
+        call("evaluate", "run")
+
+
+def test_a_run_of_under_a_step_in_twenty_seconds_is_shown(capsys):
+    display = Display()
+    display.total_steps = 100
+    row = {"steps": 10, "steps_per_second": 0.0, "goals/success": 0.5, "leo/loss": 0.1}
+    display.logged(row)
+    assert "0/s" in capsys.readouterr().out

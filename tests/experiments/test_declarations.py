@@ -94,6 +94,7 @@ SWEPT = {  # "Appendix: CraftaxGC hyperparameters"
         "learning_rate": {0.0002, 0.0003}, "learning_rate_decay": {True, False},
         "gamma": {0.99, 0.995, 0.999}, "num_minibatches": {8, 16, 32},
         "gae_lambda": {0.8, 0.9, 0.95}, "entropy_coefficient": {0.01, 0.005, 0.002},
+        "value_coefficient": {0.5},
     },
     "sweep-pqn": Q_VALUES | {"layers": {1, 2, 4}},
     "sweep-leo": Q_VALUES | {"layers": {1, 2, 4, 6}},

@@ -194,6 +194,11 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
         (Alike("", Side("LEO"), Side("PQN")), "contradicted", "+0.450"),
         (Alike("", Side("LEO"), Side("PQN")), "contradicted", "20% of the latter is near enough"),
         (Above("", Side("PQN"), Side("LEO"), margin=0.7), "cannot say", "0.7 below is near enough"),
+        (
+            Above("", Side("PQN"), Side("LEO"), margin=0.7),
+            "cannot say",
+            "is near enough to nothing",
+        ),
         (Above("", Side("LEO"), Side("PQN"), goals=NAMES[:1]), "supported", "LEO 0.900, PQN 0.200"),
         (Above("", Side("LEO"), Side("PQN"), goals=NAMES[:2]), "supported", "LEO 0.600, PQN 0.150"),
         (Above("", Side("LEO"), Side("PQN"), goals=NAMES[1]), "cannot say", "LEO 0.300, PQN 0.100"),

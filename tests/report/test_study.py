@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -13,7 +14,7 @@ from allgoals.report.claims import Above, Side
 from allgoals.report.load import load_run
 from allgoals.report.pictures import Bars, Curves, Improvements, Profiles, Ranking
 from allgoals.report.scores import Trained
-from allgoals.report.study import Judged, Shown, write_study
+from allgoals.report.study import Judged, Shown, called, write_study
 from tests.report.pages import Page
 from tests.report.synthetic import agent, config, write_run
 
@@ -178,3 +179,17 @@ def test_exported_goals_are_those_of_the_runs(folder, cases):
         assert float(row["random"]) == pytest.approx(
             CHANCE[row["task"]].get(row["goal"], math.nan), nan_ok=True
         )
+
+
+def test_runs_are_called_after_their_case_and_what_tells_it_from_its_namesakes(cases):
+    run = cases[0].runs[0]
+
+    def names(*told):
+        cases = [Trained(label, panel, x, (replace(run, path=Path(str(i))),))
+                 for i, (label, panel, x) in enumerate(told)]  # fmt: skip
+        return list(called(cases).values())
+
+    assert names(("LEO", "maze", 1.0), ("PQN", "maze", 2.0)) == ["LEO", "PQN"]
+    assert names(("LEO", "maze", 0.05), ("LEO", "maze", 1.0)) == ["LEO, 0.05", "LEO, 1"]
+    assert names(("LEO", "maze, seen", 0.0), ("LEO", "maze, any", 0.0)) == ["LEO, seen", "LEO, any"]
+    assert names(("LEO", "maze", 0.0), ("LEO", "ant", 0.0)) == ["LEO", "LEO"]

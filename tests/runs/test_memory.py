@@ -116,7 +116,20 @@ def typed(flags, experiment):
 def test_a_run_that_fits_is_told_its_size(monkeypatch):
     experiment = micro()
     trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
-    need = max(program_bytes(trainer.program), evaluation_bytes(trainer, evaluator))
+    saved = memory._size(trainer.shapes)  # a copy, on its way to the disk
+    need = saved + max(program_bytes(trainer.program), evaluation_bytes(trainer, evaluator))
+    monkeypatch.setattr(memory, "free_bytes", lambda: need)
+    assert check_memory(experiment, trainer, evaluator) == need
+    monkeypatch.setattr(memory, "free_bytes", lambda: need - 1)
+    with pytest.raises(MemoryShortage):
+        check_memory(experiment, trainer, evaluator)
+
+
+def test_an_evaluation_that_will_not_be_takes_nothing(monkeypatch):
+    options = replace(micro().evaluation, num_envs=2**20, times=0)
+    experiment = replace(micro(), evaluation=options)
+    trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
+    need = memory._size(trainer.shapes) + program_bytes(trainer.program)
     monkeypatch.setattr(memory, "free_bytes", lambda: need)
     assert check_memory(experiment, trainer, evaluator) == need
 
@@ -126,7 +139,8 @@ def test_an_evaluation_that_does_not_fit_is_said_too(monkeypatch):
     experiment = replace(micro(), evaluation=options)
     trainer, evaluator = trainer_of(experiment), evaluator_of(experiment)
     assert evaluation_bytes(trainer, evaluator) > 4 * 2**20 * 4  # two coordinates, seen and held
-    monkeypatch.setattr(memory, "free_bytes", lambda: program_bytes(trainer.program))
+    need = memory._size(trainer.shapes) + program_bytes(trainer.program)
+    monkeypatch.setattr(memory, "free_bytes", lambda: need)
     with pytest.raises(MemoryShortage, match="--evaluation.num-envs .now 1048576"):
         check_memory(experiment, trainer, evaluator)
 
@@ -162,6 +176,21 @@ def test_a_limit_of_the_group_counts(monkeypatch, tmp_path):
     (tmp_path / "memory.current").write_text("1000\n")
     (tmp_path / "memory.stat").write_text("anon 500\ninactive_file 200\nactive_file 100\n")
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "none")
     assert memory._cgroup_bytes() == 2300  # files that were read make way
     (tmp_path / "memory.max").write_text("max\n")
     assert memory._cgroup_bytes() == float("inf")
+
+
+@pytest.mark.parametrize(("limits", "left"), [((9000, 3000), 2000), ((3000, 9000), 2000)])
+def test_the_tightest_group_around_the_process_counts(monkeypatch, tmp_path, limits, left):
+    """As of a job of a cluster, whose limit is not that of the machine's root."""
+    for group, limit in zip(("job", "job/step"), limits, strict=True):
+        (tmp_path / group).mkdir()
+        (tmp_path / group / "memory.max").write_text(f"{limit}\n")
+        (tmp_path / group / "memory.current").write_text("1000\n")
+        (tmp_path / group / "memory.stat").write_text("anon 1000\n")
+    (tmp_path / "own").write_text("0::/job/step\n")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "own")
+    assert memory._cgroup_bytes() == left

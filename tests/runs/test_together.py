@@ -101,6 +101,21 @@ def test_what_does_not_fit_leaves_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_no_longer_fits_goes_on_alone_from_where_it_was_saved(tmp_path, monkeypatch):
+    signals = Signals()
+    with pytest.raises(Interrupted):
+        train_together(micro(), SEEDS, tmp_path, StopsAt(10, signals), signals)
+    with monkeypatch.context() as patch, pytest.raises(MemoryShortage):
+        patch.setattr(memory, "free_bytes", lambda: 1)
+        train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert not begun_together(tmp_path)
+    for seed in SEEDS:
+        starts, observer = [], Observer()
+        observer.started = starts.append
+        api.resume(tmp_path / f"seed-{seed}", observer=observer)
+        assert starts == [10] and rows(tmp_path / f"seed-{seed}")[-1]["update"] == 40
+
+
 @pytest.mark.parametrize(("diverged", "saved"), [(6, 0), (22, 16)])
 def test_when_one_diverges_each_goes_on_from_where_the_group_was_saved(
     group, tmp_path, monkeypatch, diverged, saved
@@ -134,6 +149,19 @@ def test_a_group_has_one_holder(tmp_path):
     held.lock()
     with pytest.raises(RunInUse):
         train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+
+
+def test_a_run_that_another_is_training_is_left_to_it(group, tmp_path):
+    other = RunDirectory(tmp_path / "seed-3")
+    other.path.mkdir()
+    other.lock()
+    with pytest.raises(RunInUse):
+        train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert list(other.path.iterdir()) == [other.path / "lock"]
+    assert begun_together(tmp_path) == [SEEDS]
+    other.unlock()  # it was given up
+    train_together(micro(), SEEDS, tmp_path, Observer(), Signals())
+    assert hashes(tmp_path) == hashes(group) and not begun_together(tmp_path)
 
 
 def test_half_a_group_is_not_taken_for_one(group, tmp_path, monkeypatch):

@@ -9,7 +9,11 @@ import imageio.v3 as imageio
 import numpy as np
 import pytest
 
+from allgoals import api
 from allgoals.render.clip import FPS
+from allgoals.runs.directory import RunDirectory
+from allgoals.runs.setup import build_checkpoints, build_trainer
+from allgoals.validation import build_task
 from tests.runs.micro import CLOCK, finish, rows, start
 
 pytestmark = pytest.mark.slow
@@ -28,6 +32,20 @@ def run(words: str) -> str:
     return said
 
 
+def check_worlds(path, used):
+    """So many were handed out; those being played and those left in the pool are all different."""
+    run = api.Run(path)
+    task = build_task(run.experiment)
+    checkpoints = build_checkpoints(RunDirectory(path), run.experiment, task)
+    _, state = checkpoints.restore(build_trainer(run.experiment, task).shapes)
+    checkpoints.close()
+    envs = state.actor.envs
+    assert envs.pool.used == used and 0 <= envs.pool.generated - used < 16
+    left = np.asarray(envs.pool.worlds.state.map)[used % 16 :] if used % 16 else []
+    worlds = [np.asarray(world).tobytes() for world in (*envs.state.map, *left)]
+    assert len(set(worlds)) == len(worlds) >= 8
+
+
 @pytest.mark.parametrize(
     ("name", "sizes", "learners", "judges", "goals"),
     [
@@ -43,6 +61,7 @@ def test_trained_judged_and_filmed(name, sizes, learners, judges, goals, tmp_pat
     assert all(np.isfinite([*row.values()]).all() for row in metrics)
     assert all(row[f"{one}/gradient_norm"] > 0 for row in metrics for one in learners)
     assert sum(row["worlds/used"] for row in metrics) >= 8  # all of the first have ended
+    check_worlds(tmp_path / "run", 8 + sum(row["worlds/used"] for row in metrics))
 
     run(f"evaluate {tmp_path}/run --episodes 1 --max-steps 4 --out {tmp_path}/success.json")
     judged = json.loads((tmp_path / "success.json").read_text())

@@ -6,6 +6,7 @@ What a picture should show is worked out here from the runs' own files, in plain
 import csv
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,13 @@ from statistics import fmean, stdev
 import pyarrow.parquet as parquet
 import pytest
 
+from allgoals.experiment import from_dict
 from allgoals.experiments import STUDIES
+from allgoals.presets import command
 from allgoals.report.drawing import RANDOM
 from allgoals.report.pictures import Bars, Curves, Improvements, OverParameter, Profiles, Ranking
 from allgoals.report.scores import AllBut
+from allgoals.runs.directory import RunDirectory
 from allgoals.studies.runs import RunStudy
 from allgoals.studies.sweep import Sweep
 from allgoals.studies.trials import parameters
@@ -303,10 +307,12 @@ def test_sweeps_try_what_their_index_says(out, name):
         run = Path(row["run"])
         summary = json.loads((run / "summary.json").read_text())
         assert float(row["success"]) == pytest.approx(summary["evaluation"]["agent"])
-        assert float(row["seconds"]) == summary["seconds"] and "reproduce" in row["command"]
+        assert float(row["seconds"]) == summary["seconds"]
+        experiment = RunDirectory(run).config
+        assert row["command"] == shlex.join(command(from_dict(experiment)))
         for key, value in parameters(study.space, i).items():
             assert row[key] == str(value)
-            config = json.loads((run / "config.json").read_text())["experiment"]
+            config = experiment
             for part in key.split("."):
                 config = config[part]
             assert config == value

@@ -1,13 +1,15 @@
 """Runs of a study: each is made once, whoever makes it, and what is there is not made again."""
 
+import signal
 from dataclasses import replace
 
 import pytest
 
-from allgoals.errors import MemoryShortage, NumericalError, UsageError
+from allgoals.errors import Interrupted, MemoryShortage, NumericalError, UsageError
 from allgoals.experiment import to_dict
 from allgoals.presets import preset
 from allgoals.runs.directory import RunDirectory
+from allgoals.runs.signals import Signals
 from allgoals.studies import jobs as module
 from allgoals.studies.jobs import carry_out, groups, jobs
 from allgoals.studies.types import Case, Desk
@@ -48,7 +50,7 @@ def trainer(monkeypatch):
 
 def desk(tmp_path, seeds=2, said=None) -> Desk:
     say = (lambda _: None) if said is None else said.append
-    return Desk(tmp_path, "smoke", seeds, "", say, None, None)
+    return Desk(tmp_path, "smoke", seeds, "", say, None, Signals())
 
 
 def test_the_first_seed_of_every_case_comes_first(tmp_path, trainer):
@@ -216,3 +218,17 @@ def test_a_run_whose_company_diverges_goes_on_alone(tmp_path, trainer, monkeypat
     carry_out(jobs([LEO], desk(tmp_path, 2)), desk(tmp_path, 2))
     assert together.calls == [[0, 1]]
     assert [name for _, _, name in trainer.calls] == ["seed-0", "seed-1"]
+
+
+def test_a_signal_heard_while_a_run_was_finished_stops_before_the_next(tmp_path, trainer):
+    where = desk(tmp_path)
+    finish = trainer.train
+
+    def train(experiment, out, **words):
+        finish(experiment, out, **words)
+        where.signals.received = signal.SIGTERM
+
+    trainer.train = train
+    with pytest.raises(Interrupted, match="between two runs") as error:
+        carry_out(jobs([LEO, PQN], where), where)
+    assert error.value.exit_code == 75 and len(trainer.calls) == 1

@@ -71,20 +71,23 @@ def test_a_value_counts_where_it_plays_a_part():
 
 
 def test_the_papers_value_is_judged_beside_the_best_of_the_others():
-    sweep = replace(SWEEP, space={"rate": (1, 2, 3), "gamma": (0.9, 0.99), "none": (0,)},
-                    matters={}, best={"rate": 2, "gamma": 0.9, "none": 0})  # fmt: skip
+    space = {"rate": (1, 2, 3), "gamma": (0.9, 0.99), "none": (0, 1), "one": (0,)}
+    sweep = replace(SWEEP, space=space, matters={},
+                    best={"rate": 2, "gamma": 0.9, "none": 0, "one": 0})  # fmt: skip
     rates = [(1, 0.1), (1, 0.12), (2, 0.5), (2, 0.52), (3, 0.2), (3, 0.21)]
     done = [
-        Finished(i, dict(rate=rate, gamma=(0.9, 0.99)[i % 2], none=0), success)
+        Finished(i, dict(rate=rate, gamma=(0.9, 0.99)[i % 2], none=0, one=0), success)
         for i, (rate, success) in enumerate(rates)
     ]
-    rate, gamma, none = sweep.judged(done, "maze")
+    rate, gamma, none = sweep.judged(done, "maze")  # what has one value is not chosen
     assert rate.text == "maze: rate: 2 is the best value"
     assert rate.judgement.verdict == "supported"
     assert "2 0.510, 3 0.205; difference +0.305 (95 %" in rate.judgement.evidence
     assert gamma.judgement.verdict == "cannot say" and "difference -0.0" in gamma.judgement.evidence
     assert none.judgement.evidence == "nothing to compare was tried"
-    worse = replace(sweep, best={"rate": 1, "gamma": 0.9, "none": 0}).judged(done, "maze")[0]
+    worse = replace(sweep, best={"rate": 1, "gamma": 0.9, "none": 0, "one": 0}).judged(
+        done, "maze"
+    )[0]
     assert worse.judgement.verdict == "contradicted" and "2 0.510" in worse.judgement.evidence
     [row] = [r for r in sweep.by_value(done) if (r["parameter"], r["value"]) == ("rate", "1")]
     assert row["error"] == pytest.approx(0.01)

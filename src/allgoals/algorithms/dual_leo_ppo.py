@@ -54,11 +54,11 @@ class DualLeoPpo:
         self, task: Task, learner: Learners, obs: Obs, goal: Array, key: Key, *,
         explore: bool, progress: Array,
     ) -> tuple[Array, PyTree]:  # fmt: skip
-        action, of_ppo = self.ppo.act(
+        action, ppo_extras = self.ppo.act(
             task, learner.ppo, obs, goal, key, explore=explore, progress=progress
         )
-        teacher, of_leo = self.leo.q_values(task, learner.leo, obs, goal)
-        return action, Extras(of_leo, of_ppo, teacher)
+        teacher, leo_extras = self.leo.q_values(task, learner.leo, obs, goal)
+        return action, Extras(leo_extras, ppo_extras, teacher)
 
     def value(self, task: Task, learner: Learners, obs: Obs, goal: Array) -> Array:
         return self.ppo.value(task, learner.ppo, obs, goal)

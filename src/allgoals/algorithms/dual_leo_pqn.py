@@ -56,9 +56,9 @@ class DualLeoPqn:
         self, task: Task, learner: Pair, obs: Obs, goal: Array, progress: Array
     ) -> tuple[Array, Pair]:
         """The mixed value of each action [N, A], and what each part wants back."""
-        leo, of_leo = self.leo.q_values(task, learner.leo, obs, goal)
-        uvfa, of_uvfa = self.pqn.q_values(task, learner.uvfa, obs, goal)
-        return self.mix(leo, uvfa, progress), Pair(of_leo, of_uvfa)
+        leo, leo_extras = self.leo.q_values(task, learner.leo, obs, goal)
+        uvfa, uvfa_extras = self.pqn.q_values(task, learner.uvfa, obs, goal)
+        return self.mix(leo, uvfa, progress), Pair(leo_extras, uvfa_extras)
 
     def mix(self, leo: Array, uvfa: Array, progress: Array) -> Array:
         if self.acting == "max":

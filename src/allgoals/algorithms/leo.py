@@ -3,7 +3,7 @@
 One network gives Q(s, a, g) for every action and goal. Every transition (s, a, s') teaches every
 goal, whichever was commanded:
 
-    L = (R(s') + gamma max_a' Q(a' | s') - Q(a | s))^2        with a row of G entries for each term
+    L = 1/2 (R(s') + gamma max_a' Q(a' | s') - Q(a | s))^2    with a row of G entries for each term
 """
 
 from typing import Literal

@@ -1,6 +1,6 @@
 """LEO for SAC: critics and policy answer for every goal (paper, "LEO for Continuous Control").
 
-    L_Q  = (R(s') + gamma (min Q'(s', pi(s')) - alpha log pi) - Q(s, a))^2
+    L_Q  = 1/2 (R(s') + gamma (min Q'(s', pi(s')) - alpha log pi) - Q(s, a))^2
     L_pi = alpha log pi - min Q(s, pi(s))                     with a row of G entries for each term
 
 Goals are the points of a grid; a commanded one is pursued by way of the nearest. Three fields trade

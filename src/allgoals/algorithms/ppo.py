@@ -1,7 +1,7 @@
 """PPO, told its goal: the clipped policy gradient on the commanded goal alone.
 
 A_t  generalised advantage estimate; a reached goal ends its segment, a time limit bootstraps
-L = -E min(w A, clip(w, 1 - c, 1 + c) A) + k_v (V - G)^2 - k_e H(pi),     w = pi / pi_old
+L = -E min(w A, clip(w, 1 - c, 1 + c) A) + k_v 1/2 (V - G)^2 - k_e H(pi),     w = pi / pi_old
 """
 
 from collections.abc import Callable

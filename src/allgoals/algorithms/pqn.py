@@ -1,6 +1,6 @@
 """PQN: Q-learning without a target network, told its goal (UVFA), with hindsight relabelling.
 
-    L(g) = (R(s', g) + gamma max_a' Q(a' | s', g) - Q(a | s, g))^2
+    L(g) = 1/2 (R(s', g) + gamma max_a' Q(a' | s', g) - Q(a | s, g))^2
 
 g is the commanded goal and, as `relabel` says, others: random ones, achieved ones, both, or all
 (naive all-goals relabelling, what LEO does in one pass). Only the commanded goal, which chose the

@@ -1,6 +1,6 @@
 """SAC: soft actor-critic, told its goal, with hindsight.
 
-    L_Q     = (R(s', g) + gamma (min Q'(s', a', g) - alpha log pi(a' | s', g)) - Q(s, a, g))^2
+    L_Q     = 1/2 (R(s', g) + gamma (min Q'(s', a', g) - alpha log pi(a' | s', g)) - Q(s, a, g))^2
     L_pi    = alpha log pi(a | s, g) - min Q(s, a, g)                        a ~ pi(s, g)
     L_alpha = -alpha (log pi(a | s, g) + target entropy)
 

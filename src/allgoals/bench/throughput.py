@@ -207,10 +207,12 @@ def _compile_seconds(trainer: Trainer) -> tuple[float, float]:
     jax.clear_caches()
     with tempfile.TemporaryDirectory() as folder:
         _use_cache(folder)
-        cold = _time(lambda: replace(trainer).program)
-        jax.clear_caches()
-        warm = _time(lambda: trainer.program)
-    _use_cache(chosen)
+        try:
+            cold = _time(lambda: replace(trainer).program)
+            jax.clear_caches()
+            warm = _time(lambda: trainer.program)
+        finally:
+            _use_cache(chosen)
     return cold, warm
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from allgoals import __version__
 from allgoals.cli.output import silence
-from allgoals.errors import AllgoalsError, UsageError, unknown
+from allgoals.errors import AllgoalsError, MemoryShortage, UsageError, unknown
 
 COMMANDS = {
     "train": "train an agent: allgoals train TASK/ALGORITHM, or --resume RUN",
@@ -20,6 +20,9 @@ COMMANDS = {
     "track": "runs in TensorBoard or Weights & Biases",
     "doctor": "versions, devices, caches: what to send with a bug report",
 }
+
+
+FEWER = "fewer environments (--num-envs, or what --help has like it) take less; checkpoints stand"
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -37,12 +40,21 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         silence()
+    except (MemoryError, RuntimeError) as error:  # jax has errors of the latter kind
+        if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        print(f"allgoals: out of memory: {first_line(error)}\n{FEWER}", file=sys.stderr)
+        sys.exit(MemoryShortage.exit_code)
     except OSError as error:  # a disk or a file that refuses
         print(f"allgoals: {error}", file=sys.stderr)
         sys.exit(74)
     except KeyboardInterrupt:
         print("\nallgoals: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _dispatch(argv: list[str]) -> None:

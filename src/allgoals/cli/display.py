@@ -14,6 +14,7 @@ from allgoals.runs.train import Observer
 from allgoals.types import Box, Discrete, Task
 
 PLAIN_INTERVAL = 5.0  # seconds between plain lines
+SLOWEST = 0.05  # steps per second that are not rounded to none
 
 
 class Display(Observer):
@@ -55,7 +56,8 @@ class Display(Observer):
 
     def logged(self, row: dict[str, Any]) -> None:
         share = row["steps"] / self.total_steps
-        left = (self.total_steps - row["steps"]) / row["steps_per_second"]
+        speed = max(row["steps_per_second"], SLOWEST)
+        left = (self.total_steps - row["steps"]) / speed
         losses = [f"{v:.2g}" for k, v in row.items() if k.endswith("/loss")]
         parts = [
             f"{share:4.0%}",

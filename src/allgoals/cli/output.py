@@ -14,7 +14,8 @@ def say(text: str) -> None:
 
 def silence() -> None:
     """From here on nobody listens."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with open(os.devnull, "w") as nobody:
+        os.dup2(nobody.fileno(), sys.stdout.fileno())
 
 
 def rate(mean: float | None) -> str:

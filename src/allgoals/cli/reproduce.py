@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -123,10 +124,7 @@ def _work(words: Words, signals: Signals) -> None:
 def _side_by_side(words: Words) -> None:
     """As many processes, each of which takes what no other has; what one leaves is done after."""
     command = [sys.executable, "-m", "allgoals", "reproduce", *words.flags, "--no-report"]
-    others = [
-        subprocess.Popen(command, env=_environment(i), start_new_session=True)
-        for i in range(words.workers)
-    ]
+    others: list[subprocess.Popen] = []
     heard: list[int] = []
 
     def pass_on(number: int, _) -> None:
@@ -134,7 +132,14 @@ def _side_by_side(words: Words) -> None:
         for one in others:
             one.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in EXIT_CODES}
+    minded = [number for number in EXIT_CODES if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in minded}  # nohup ignores one
+    for i in range(words.workers):
+        if not heard:
+            one = subprocess.Popen(command, env=_environment(i), start_new_session=True)
+            others.append(one)
+    for number, one in product(heard[:1], others):  # heard while one was being started
+        one.send_signal(number)
     codes = [one.wait() for one in others]
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -59,11 +59,19 @@ def _usage(argv: list[str]) -> None:
 
 
 def _train(name: str, argv: list[str], signals: Signals) -> None:
+    from allgoals.validation import build_task
+
+    words = read(name, argv)
+    build_task(words.experiment)  # complains before the rest is imported
+    _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name, signals)
+
+
+def read(name: str, argv: list[str]) -> Words:
+    """The experiment called `name` with what the options change."""
     from allgoals.algorithms import OffPolicy
     from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
-    from allgoals.validation import build_task
 
     default = preset(name)
     algorithm = type(default.algorithm)
@@ -71,11 +79,9 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
         algorithm = OffPolicy[type(default.algorithm.agent)]
     kind = Words[Experiment[type(default.env), algorithm, type(default.goals)]]
     try:
-        words = parse(kind, argv, f"allgoals train {name}", Words(default))
+        return parse(kind, argv, f"allgoals train {name}", Words(default))
     except ValueError as error:  # an environment refused its fields
         raise UsageError(str(error)) from None
-    build_task(words.experiment)  # complains before the rest is imported
-    _run(lambda **kw: _library().train(words.experiment, out=words.out, **kw), name, signals)
 
 
 def _resume(path: Path, signals: Signals) -> None:

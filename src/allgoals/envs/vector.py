@@ -48,35 +48,38 @@ class VectorEnv:
         return self._restart(VectorState(*empty(self.num_envs), pool), everyone)
 
     def step(self, state: VectorState, action: Array, key: Key) -> tuple[VectorState, Step]:
-        keys = jax.random.split(key, self.num_envs)
-        step = jax.vmap(self.env.step)(state.state, action, keys)
+        step = self.advance(state.state, action, key)
         state = VectorState(step.state, step.obs, state.pool)
         return self._restart(state, step.terminated | step.truncated), step
+
+    def advance(self, state: PyTree, action: Array, key: Key) -> Step:
+        """A step of every environment, even of one whose episode is over."""
+        return jax.vmap(self.env.step)(state, action, jax.random.split(key, self.num_envs))
 
     def _restart(self, state: VectorState, ended: Array) -> VectorState:
         """Give every ended environment a fresh world; the cost grows with their number.
 
-        Also under vmap: of a loop that every run is in as long as the slowest, each turn would
-        copy all states. Here the ended environments of all runs are served by one.
+        So under vmap, too, which would make the loop's condition a mask that copies all states at
+        every turn: one loop serves the ended environments of all runs instead.
         """
 
         @custom_vmap
         def restart(state: VectorState, ended: Array) -> VectorState:
             runs = jax.tree.map(lambda x: x[None], (state, ended))
-            return jax.tree.map(lambda x: x[0], self._restart_runs(*runs))
+            return jax.tree.map(lambda x: x[0], self._serve(*runs))
 
         @restart.def_vmap
-        def restart_runs(runs: int, mapped: PyTree, *inputs: PyTree) -> tuple[VectorState, PyTree]:
+        def of_runs(runs: int, mapped: PyTree, *inputs: PyTree) -> tuple[VectorState, PyTree]:
             def along_runs(x: Array, mapped: bool) -> Array:
                 return x if mapped else jnp.broadcast_to(x, (runs, *x.shape))
 
-            state = self._restart_runs(*jax.tree.map(along_runs, inputs, tuple(mapped)))
+            state = self._serve(*jax.tree.map(along_runs, inputs, tuple(mapped)))
             return state, jax.tree.map(lambda _: True, state)
 
         return restart(state, ended)
 
-    def _restart_runs(self, state: VectorState, ended: Array) -> VectorState:
-        """The same for several runs [R, N, ...], each with a pool of its own."""
+    def _serve(self, state: VectorState, ended: Array) -> VectorState:
+        """Restart in several runs [R, N, ...], each of which has a pool of its own."""
         rows = jnp.argsort(~ended.reshape(-1), stable=True)  # the ended ones first
         count = ended.sum(dtype=jnp.int32)
 

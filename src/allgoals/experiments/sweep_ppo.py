@@ -22,6 +22,7 @@ SWEEP_PPO = Sweep(
         "algorithm.num_minibatches": (8, 16, 32),
         "algorithm.gae_lambda": (0.8, 0.9, 0.95),
         "algorithm.entropy_coefficient": (0.01, 0.005, 0.002),
+        "algorithm.value_coefficient": (0.5,),
     },
     best={
         "algorithm.width": 1024, "algorithm.embedding_layers": 1, "algorithm.critic_layers": 4,
@@ -29,7 +30,7 @@ SWEEP_PPO = Sweep(
         "algorithm.epochs": 1, "algorithm.learning_rate": 2e-4,
         "algorithm.learning_rate_decay": True, "algorithm.gamma": 0.995,
         "algorithm.num_minibatches": 32, "algorithm.gae_lambda": 0.95,
-        "algorithm.entropy_coefficient": 0.005,
+        "algorithm.entropy_coefficient": 0.005, "algorithm.value_coefficient": 0.5,
     },
     trials=TRIALS,
 )  # fmt: skip

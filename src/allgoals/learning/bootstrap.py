@@ -1,4 +1,4 @@
-"""Values of the states arrived at, with as few passes of the network as that takes."""
+"""What the network says of the states arrived at, with as few passes as that takes."""
 
 from collections.abc import Callable
 

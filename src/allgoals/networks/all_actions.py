@@ -5,14 +5,14 @@ import jax.numpy as jnp
 
 from allgoals.types import Array
 
-ROWS = 2048  # whose values of every action and goal exist at once, at most
+ROWS = 2048  # multiplied with the heads at once, at most
 
 
 def commanded(x: Array, kernel: Array, bias: Array, goal: Array) -> Array:  # [B, A]
     """The goal's own row of q = x @ kernel + bias [B, A, G], from that goal's head alone.
 
-    x [B, H], kernel [A, H, G], bias [A, G], goal [B]. Heads are put side by side goal by goal; in a
-    rollout the compiler does so once, since only the goals change from step to step.
+    x [B, H], kernel [A, H, G], bias [A, G], goal [B]. A rollout reorders the head once, not at each
+    step: what the compiler moves out of a loop is a concatenation, and not a transposition alone.
     """
     head = jnp.concatenate([kernel.transpose(2, 0, 1), bias.T[..., None]], axis=-1)  # [G, A, H + 1]
     x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=-1)

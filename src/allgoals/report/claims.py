@@ -89,26 +89,34 @@ class Difference:
 
 
 def difference(
-    tables: Sequence[np.ndarray], names: Sequence[object], paired: bool, floor: float
-) -> Difference:
+    tables: Sequence[np.ndarray], names: Sequence[object], paired: bool, chance: float = 0.0,
+    margin: float = 0.0,
+) -> Difference:  # fmt: skip
     """Of two tables [seeds, goals]; paired where both are of the same runs.
 
-    Up to a floor, such as a random policy's success, nothing is learnt.
+    Nothing is learnt up to what a random policy reaches, or what is near enough to nothing.
     """
     one, other = (table.mean(axis=1) for table in tables)
     low, high = paired_interval(one, other) if paired else welch_interval(one, other)
     mean = float(one.mean() - other.mean())
     upper, lower = names
     evidence = f"{upper} {one.mean():.3f}, {lower} {other.mean():.3f}; difference {mean:+.3f}"
-    single = min(len(one), len(other)) < 2
-    unknown = "of a single seed" if single else "of seeds that all agree"
-    known = unknown if np.isnan(low) else f"(95 %: {low:+.3f} to {high:+.3f})"
+    known = _interval(low, high, one, other)
     counts = "" if len(one) == len(other) else f", {len(one)} and {len(other)} seeds"
+    floor = max(chance, margin)
     nothing = max(one.mean(), other.mean()) <= floor
-    vain = f"; neither is above {floor:.3f}, which takes no learning" if nothing and floor else ""
+    why = "takes no learning" if chance >= margin else "is near enough to nothing"
+    vain = f"; neither is above {floor:.3f}, which {why}" if nothing and floor else ""
     return Difference(
         mean, float(other.mean()), low, high, f"{evidence} {known}{counts}{vain}", nothing
     )
+
+
+def _interval(low: float, high: float, *means: np.ndarray) -> str:
+    """Of a difference of means over seeds, or why there is none."""
+    if np.isnan(low):
+        return "of a single seed" if min(map(len, means)) < 2 else "of seeds that all agree"
+    return f"(95 %: {low:+.3f} to {high:+.3f})"
 
 
 NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
@@ -150,8 +158,8 @@ class Comparison(ABC):
         if isinstance(compared, Judgement):
             return compared
         of, tables = compared
-        floor = max(by_chance(of, self.goals), self.margin)
-        found = difference(tables, sides, of[0] is of[1], floor)
+        chance = by_chance(of, self.goals)
+        found = difference(tables, sides, of[0] is of[1], chance, self.margin)
         unknown = found.nothing or np.isnan(found.low)
         verdict = "cannot say" if unknown else self.verdict(found)
         return Judgement(verdict, found.evidence + self.allowance)
@@ -209,9 +217,8 @@ class Wider:
         low, high = welch_interval(*means)
         learnt = max(np.mean(mean) for mean in means) > by_chance(compared[0])
         here, there = (float(np.mean(means[i]) - np.mean(means[i + 1])) for i in (0, 2))
-        evidence = (
-            f"{here:+.3f} against {there:+.3f} (95 % of the difference: {low:+.3f} to {high:+.3f})"
-        )
+        interval = _interval(low, high, *means)
+        evidence = f"{here:+.3f} against {there:+.3f}; difference {here - there:+.3f} {interval}"
         return Judgement(above(0.0, low, high) if learnt else "cannot say", evidence)
 
 

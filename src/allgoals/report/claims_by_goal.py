@@ -62,7 +62,7 @@ class Among:
             return NO_GOALS
         one, other = (table[:, chosen] for table in found)
         wins = [(one > other).astype(float), (other > one).astype(float)]
-        shares = difference(wins, self.parts.names, paired=True, floor=0.0)
+        shares = difference(wins, self.parts.names, paired=True)
         evidence = (
             f"ahead at a share of {chosen.sum()} goals: {shares.evidence}; their mean success"
             f" {one.mean():.3f} and {other.mean():.3f}"
@@ -91,7 +91,7 @@ class Alone:
             return NO_GOALS
         rarest = rates <= np.sort(rates)[self.count - 1]  # of those that are equal, all
         one, other = (table[:, rarest] > 0 for table in found)
-        shares = difference([one & ~other, other & ~one], self.parts.names, paired=True, floor=0.0)
+        shares = difference([one & ~other, other & ~one], self.parts.names, paired=True)
         strangers = int(other.any(axis=0).sum())
         evidence = (
             f"alone at a share of {rarest.sum()} goals: {shares.evidence};"

@@ -69,6 +69,7 @@ class Run:
     parameters_sha256: str | None
     values: np.ndarray | None  # [S, G]
     failed: str = ""  # why it was given up
+    command: str = ""  # what trains this run and no other, if it is known
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from allgoals.report.figures import Line, Style, band, metric_chart, styles, suc
 from allgoals.report.load import Run, load_run
 from allgoals.report.published import published
 from allgoals.report.results import (
+    UNNAMED,
     Curve,
     Final,
     GoalRow,
@@ -94,9 +95,12 @@ def render(paths: list[Path]) -> str:
     return page_of("template.html", [load_run(path) for path in once.values()])
 
 
-def page_of(template: str, runs: list[Run], by_chance: ByTask = UNKNOWN, **more: Any) -> str:
+def page_of(
+    template: str, runs: list[Run], by_chance: ByTask = UNKNOWN,
+    names: Mapping[Path, str] = UNNAMED, **more: Any,
+) -> str:  # fmt: skip
     """A page about these runs."""
-    found = sections(runs)
+    found = sections(runs, names)
     drawable = [group for section in found for group in section.groups if group.mapped]
     views = [view(one, len(drawable), by_chance.get(one.task, {})) for one in found]
     colours = maps.COLOURS if drawable else ()

@@ -9,4 +9,5 @@ def published(task: str) -> dict[str, float]:
     file = files("allgoals.report") / "data" / f"{task}.csv"
     if not file.is_file():
         return {}
-    return {row["goal"]: float(row["dual_leo_pqn"]) for row in csv.DictReader(file.open())}
+    rows = csv.DictReader(file.read_text().splitlines())
+    return {row["goal"]: float(row["dual_leo_pqn"]) for row in rows}

@@ -5,6 +5,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from allgoals.report.scores import same_goals
 from allgoals.report.statistics import bootstrap_interval, interquartile_mean, standard_error
 
 FIELDS_IN_LABEL = 3
+UNNAMED: Mapping[Path, str] = MappingProxyType({})  # a run is called after what it is made of
 
 
 @dataclass(frozen=True)
@@ -101,22 +104,25 @@ class GoalRow:
     random: float | None  # a random policy's, if it is known
 
 
-def sections(runs: Iterable[Run]) -> list[Section]:
+def sections(runs: Iterable[Run], names: Mapping[Path, str] = UNNAMED) -> list[Section]:
     """Runs by task and environment, in the order they were given."""
     by_task = _gather(runs, lambda run: (run.config["task"], run.config["env"]))
     return [
-        Section(same[0].config["task"], same[0].config["env"], tuple(_groups(same)))
+        Section(same[0].config["task"], same[0].config["env"], tuple(_groups(same, names)))
         for same in by_task
     ]
 
 
-def _groups(runs: list[Run]) -> list[Group]:
+def _groups(runs: list[Run], known: Mapping[Path, str]) -> list[Group]:
     found = _gather(runs, lambda run: without_seed(run.config))
     for same in found:
         _check_same_goals(same)
     names = labels([without_seed(same[0].config) for same in found])
     by_seed = [tuple(sorted(same, key=lambda run: run.seed)) for same in found]
-    return [Group(name, same) for name, same in zip(names, by_seed, strict=True)]
+    return [
+        Group(known.get(same[0].path, name), same)
+        for name, same in zip(names, by_seed, strict=True)
+    ]
 
 
 def _gather(runs: Iterable[Run], key: Callable[[Run], Any]) -> list[list[Run]]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from allgoals.report.load import Run
 from allgoals.report.page import fill, page_of, write_page
 from allgoals.report.pictures import Picture
 from allgoals.report.published import published
-from allgoals.report.results import GoalRow, Section, goal_rows, sections
+from allgoals.report.results import UNNAMED, GoalRow, Section, goal_rows, sections
 from allgoals.report.scores import UNKNOWN, ByTask, Row, Trained
 from allgoals.runs.directory import write_bytes
 
@@ -79,7 +79,23 @@ def write_study(
     drawn = [draw(picture, cases) for picture in pictures]
     runs = list({run.path: run for case in cases for run in case.runs}.values())
     by_chance = {run.config["task"]: case.by_chance for case in cases for run in case.runs}
-    return write_findings(folder, shown, drawn, judged, how, runs, by_chance)
+    return write_findings(folder, shown, drawn, judged, how, runs, by_chance, called(cases))
+
+
+def called(cases: Sequence[Trained]) -> dict[Path, str]:
+    """After what each run is called: its case's label, with what tells it from its namesakes."""
+    return {run.path: _name(case, cases) for case in cases for run in case.runs}
+
+
+def _name(case: Trained, cases: Sequence[Trained]) -> str:
+    task, _, sampled = case.panel.partition(", ")
+    alike = [
+        one for one in cases if one.label == case.label and one.panel.partition(", ")[0] == task
+    ]
+    parts = [case.label]
+    parts += [sampled] if len({one.panel for one in alike}) > 1 else []
+    parts += [f"{case.x:g}"] if len({one.x for one in alike}) > 1 else []
+    return ", ".join(parts)
 
 
 def write_findings(
@@ -90,6 +106,7 @@ def write_findings(
     how: str,  # claims were judged
     runs: list[Run],
     by_chance: ByTask = UNKNOWN,
+    names: Mapping[Path, str] = UNNAMED,
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for one in drawn:
@@ -103,13 +120,13 @@ def write_findings(
     for name, rows in tables.items():
         export_table(folder / name, rows, list(rows[0]) if rows else [])
     told = dict(shown=shown, drawn=drawn, judged=judged, how=how)
-    found = sections(runs)
+    found = sections(runs, names)
     machines = list(dict.fromkeys(start.machine for run in runs for start in run.starts))
     write_page(folder / "report.md", fill("study.md", sections=found, machines=machines, **told))
     if found:
         every = fill("goals.md", shown=shown, tables=goal_tables(found, by_chance))
         write_page(folder / "goals.md", every)
-    page = page_of("study.html", runs, by_chance, most_rows=MOST_ROWS, **told)
+    page = page_of("study.html", runs, by_chance, names, most_rows=MOST_ROWS, **told)
     write_page(folder / "report.html", page)
     return folder / "report.html"
 

@@ -142,6 +142,7 @@ def evaluate_minds(
         done += episodes
         on_batch(done, total)
 
+    count(0)
     results = {name: evaluator(mind, episodes, key, count) for name, mind in minds.items()}
     reachable = task.goals.reachable
     possible = np.ones(task.num_goals, bool) if reachable is None else reachable

@@ -65,10 +65,16 @@ def without_password(text: str) -> str:
 
 def _commit() -> str | None:
     """The source's own version, where it is run from a checkout."""
-    here = Path(__file__).parent
-    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    here = Path(__file__)
+    if not _git(here.parent, "ls-files", here.name):
+        return None  # installed within a checkout of something else
+    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=12") or None
+
+
+def _git(where: Path, *words: str) -> str:
+    command = ["git", "-C", str(where), *words]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() or None
+        return ""
+    return answer.stdout.strip()

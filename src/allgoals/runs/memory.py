@@ -1,5 +1,6 @@
 """How much memory a program will take, known before it runs."""
 
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from allgoals.types import Obs, PyTree
 from allgoals.validation import largest_divisor
 
 COPIES = 4  # of its environments that an evaluation holds; 2.7 to 3.9 were planned for Craftax's
-CGROUP = Path("/sys/fs/cgroup")
+CGROUP, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def program_bytes(program: Compiled) -> int:
@@ -57,10 +58,20 @@ def free_bytes() -> int:
 
 
 def _cgroup_bytes() -> float:
-    """What the group may still take; files that were read are in its count, but make way."""
+    """What the tightest of the groups that this process is in may still take."""
     try:
-        limit, used = (int((CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
-        lines = (CGROUP / "memory.stat").read_text().splitlines()
+        own = re.search(r"^0::/(.*)$", OWN_CGROUP.read_text(), re.M)
+    except OSError:
+        own = None
+    place = CGROUP / (own[1] if own else "")
+    return min(_left_to(group) for group in (place, *place.parents))
+
+
+def _left_to(group: Path) -> float:
+    """Files that were read are in a group's count, but make way."""
+    try:
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        lines = (group / "memory.stat").read_text().splitlines()
     except (OSError, ValueError):  # no such group, or no limit
         return float("inf")
     stat = dict(line.split() for line in lines)
@@ -70,7 +81,10 @@ def _cgroup_bytes() -> float:
 
 def check_memory(experiment: Experiment, trainer: Trainer, evaluator: Evaluator) -> int:
     """The bytes that the run will take; refuses when there are not as many."""
-    update, evaluation = program_bytes(trainer.program), evaluation_bytes(trainer, evaluator)
+    copy = _size(trainer.shapes)  # of the state, while it is being saved
+    update, evaluation = copy + program_bytes(trainer.program), 0
+    if experiment.evaluation.times:
+        evaluation = copy + evaluation_bytes(trainer, evaluator)
     free = free_bytes()
     if update > free:
         raise MemoryShortage(

@@ -2,7 +2,8 @@
 
 While it lasts, a group is a directory of its own: one checkpoint of all its runs, and a run
 directory for each. When all have come to their end they are moved to where they belong; when
-one of them diverges too, each with what was last saved, so that the others lose little.
+one of them diverges too, or the group no longer fits, each with what was last saved, so that
+little is lost.
 """
 
 import hashlib
@@ -86,7 +87,7 @@ def member(group: RunDirectory, seed: int) -> RunDirectory:
 def train_together(
     experiment: Experiment, seeds: Sequence[int], root: Path, observer: Observer, signals: Signals
 ) -> None:
-    """Train, or continue, the runs root/seed-K: they appear when all ended or one diverged."""
+    """Train, or continue, the runs root/seed-K: they appear when all ended, or went apart."""
     group = RunDirectory(root / (PREFIX + "-".join(map(str, seeds))))
     group.path.mkdir(parents=True, exist_ok=True)
     group.lock()
@@ -94,11 +95,8 @@ def train_together(
         if not all(_finished(root / f"seed-{seed}") for seed in seeds):  # by whoever was first
             _train(group, [replace(experiment, seed=seed) for seed in seeds], observer, signals)
         _scatter(group, seeds)
-    except NumericalError:
+    except (NumericalError, MemoryShortage):
         _scatter(group, seeds)
-        raise
-    except MemoryShortage:  # of no use to anyone
-        _discard(group)
         raise
     finally:
         group.unlock()
@@ -123,8 +121,13 @@ def _train(
     enable_compile_cache()
     try:
         GroupDriver(group, experiments, observer, signals).train()
-    except NumericalError:
-        GroupDriver(group, experiments, observer, signals).part()
+    except (NumericalError, MemoryShortage) as error:
+        rest = GroupDriver(group, experiments, observer, signals)
+        if isinstance(error, NumericalError) or rest.checkpoints.newest():
+            rest.part()
+        else:  # of no use to anyone
+            for directory in rest.directories:
+                directory.discard()
         raise
 
 
@@ -139,9 +142,14 @@ def _scatter(group: RunDirectory, seeds: Sequence[int]) -> None:
 
 
 def _move(run: Path, place: Path) -> None:
-    if run.exists() and not _finished(place):
-        shutil.rmtree(place, ignore_errors=True)  # begun alone, elsewhere, and left
-        os.rename(run, place)
+    if not run.exists() or _finished(place):
+        return
+    if place.exists():  # begun alone
+        begun = RunDirectory(place)
+        begun.lock()  # and left: whoever is still at it is not disturbed
+        shutil.rmtree(place)
+        begun.unlock()
+    os.rename(run, place)
 
 
 def _discard(group: RunDirectory) -> None:

@@ -5,14 +5,17 @@ that dies leaves a run that the next one continues, and the same command on anot
 same disk is another worker.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import allgoals.api as api
 from allgoals.errors import MemoryShortage, NumericalError, RunInUse, UsageError
 from allgoals.experiment import Experiment, to_dict
+from allgoals.presets import command
+from allgoals.report.load import Run, load_run
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.together import PREFIX, begun_together, train_together
 from allgoals.studies.types import Case, Desk
@@ -65,7 +68,7 @@ class Job:
         try:
             if self.company:
                 return train_together(self.experiment, self.company, self.path.parent, **told)
-        except (MemoryShortage, NumericalError) as error:  # either of which leaves no group behind
+        except (MemoryShortage, NumericalError) as error:  # which leave runs, but no group, behind
             desk.say(f"{self.label}: {error}; alone")
         try:
             self._work(told)
@@ -107,7 +110,7 @@ class Group:
         self._together([job for job in self.jobs if not job.over], desk)
 
     def _together(self, some: list[Job], desk: Desk) -> None:
-        """Where they do not fit, in halves; when one of them diverges, each goes on alone."""
+        """Where they do not fit, in halves; when they went apart, each goes on alone."""
         if len(some) < 2:
             for job in some:
                 job.work(desk)
@@ -115,15 +118,21 @@ class Group:
         root, seeds = some[0].path.parent, [job.experiment.seed for job in some]
         try:
             train_together(some[0].experiment, seeds, root, desk.observer, desk.signals)
-        except NumericalError as error:
-            desk.say(f"{self.label}: {error}; each goes on alone")
-            for job in some:
-                job.work(desk)
-        except MemoryShortage as error:
-            desk.say(f"{self.label}: {error}; in halves")
+        except (NumericalError, MemoryShortage) as error:
+            apart = isinstance(error, NumericalError) or any(job.begun for job in some)
+            desk.say(f"{self.label}: {error}; {'each goes on alone' if apart else 'in halves'}")
+            if apart:
+                for job in some:
+                    job.work(desk)
+                return
             half = len(some) // 2
             self._together(some[:half], desk)
             self._together(some[half:], desk)
+
+
+def load_made(path: Path, experiment: Experiment) -> Run:
+    """A run with the command that makes it alone, where its study's makes many."""
+    return replace(load_run(path), command=shlex.join(command(experiment)))
 
 
 def jobs(cases: Sequence[Case], desk: Desk) -> list[Job]:
@@ -167,6 +176,8 @@ def _take(job: Job | Group, place: str, say: Callable[[str], None], desk: Desk) 
     """Work on a run, unless it is held or is over meanwhile."""
     if job.over:
         return True
+    if desk.signals.received:  # while the last run was being finished
+        raise desk.signals.interruption("stopped between two runs; the same command continues")
     try:
         say(f"{place}: {job.label}")
         job.work(desk)

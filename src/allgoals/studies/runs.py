@@ -7,13 +7,12 @@ from pathlib import Path
 import jax
 
 from allgoals.experiment import Experiment
-from allgoals.report.load import load_run
 from allgoals.report.scores import Trained
 from allgoals.report.study import Judged, Shown, write_study
 from allgoals.runs.agent import evaluate_random
 from allgoals.runs.cache import enable_compile_cache
 from allgoals.runs.directory import RunDirectory, read_json
-from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs
+from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs, load_made
 from allgoals.studies.types import Budget, Case, Declared, Desk
 from allgoals.validation import build_task
 
@@ -78,8 +77,9 @@ def _together(desk: Desk) -> bool:
 
 def trained(case: Case, desk: Desk) -> Trained:
     """The case with the runs that were made of it so far."""
-    paths = [desk.runs / case.folder / f"seed-{seed}" for seed in range(desk.seeds)]
-    runs = tuple(load_run(path) for path in paths if (path / "config.json").exists())
+    paths = {seed: desk.runs / case.folder / f"seed-{seed}" for seed in range(desk.seeds)}
+    runs = tuple(load_made(path, case.with_seed(seed)) for seed, path in paths.items()
+                 if (path / "config.json").exists())  # fmt: skip
     return Trained(case.label, case.panel, case.x, runs, by_chance(case.experiment, desk))
 
 

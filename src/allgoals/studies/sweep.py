@@ -19,12 +19,12 @@ from allgoals.experiment import Experiment, to_dict
 from allgoals.report.claims import Judgement, above, difference
 from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS, LOOK
-from allgoals.report.load import load_run
+from allgoals.report.load import Run
 from allgoals.report.scores import Row
 from allgoals.report.statistics import standard_error
 from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.directory import RunDirectory
-from allgoals.studies.jobs import Job
+from allgoals.studies.jobs import Job, load_made
 from allgoals.studies.trials import Finished, Space, Trials
 from allgoals.studies.types import Budget, Desk
 
@@ -54,7 +54,7 @@ class Sweep:
     def evaluate(self, desk: Desk, index: int, chosen: dict[str, Any]) -> float:
         """The mean success at the end of trial `index`; 0 for one that diverged."""
         path = self._path(desk, index)
-        job = Job(f"{self.name}, trial {index}", path, self._experiment(desk, index, chosen))
+        job = Job(f"{self.name}, trial {index}", path, self.experiment(desk.budget, index, chosen))
         job.check()
         desk.say(f"trial {index + 1} of {self.trials[desk.budget]}: {_words(chosen)}")
         if not job.over:
@@ -81,7 +81,7 @@ class Sweep:
             f" {_words(top.parameters)}, success {top.value:.3f}.", desk.budget, desk.command,
         )  # fmt: skip
         run, task = self._path(desk, top.index), self.base(desk.budget).task
-        runs = [load_run(run)] if (run / "config.json").exists() else []  # or on another machine
+        runs = [self._made(top, desk)] if (run / "config.json").exists() else []  # or elsewhere
         return write_findings(
             desk.folder(self.name), shown, drawn, self.judged(done, task), BY_TRIALS, runs
         )
@@ -110,7 +110,7 @@ class Sweep:
         return [
             Judged(f"{task}: {_short(name)}: {self.best[name]} is the best value",
                    self._judge(done, name))
-            for name in self.space
+            for name, values in self.space.items() if len(values) > 1
         ]  # fmt: skip
 
     def _judge(self, done: list[Finished], name: str) -> Judgement:
@@ -121,7 +121,7 @@ class Sweep:
             return Judgement("cannot say", "nothing to compare was tried")
         rival = max(rivals, key=lambda value: np.mean(rivals[value]))
         tables = [np.array(some)[:, None] for some in (chosen, rivals[rival])]
-        compared = difference(tables, (self.best[name], rival), paired=False, floor=0.0)
+        compared = difference(tables, (self.best[name], rival), paired=False)
         return Judgement(above(0.0, compared.low, compared.high), compared.evidence)
 
     def choices(self, by_value: list[Row], top: Finished) -> list[Row]:
@@ -139,9 +139,13 @@ class Sweep:
         row |= {"run": str(path), "seconds": math.nan, "machine": "", "command": ""}
         if not (path / "config.json").exists():  # it was trained on another machine
             return row
-        run = load_run(path)
+        run = self._made(one, desk)
         row["seconds"] = run.seconds
-        return row | {"machine": run.starts[-1].machine, "command": run.starts[-1].command}
+        return row | {"machine": run.starts[-1].machine, "command": run.command}
+
+    def _made(self, one: Finished, desk: Desk) -> Run:
+        experiment = self.experiment(desk.budget, one.index, one.parameters)
+        return load_made(self._path(desk, one.index), experiment)
 
     def _trials(self, desk: Desk) -> Trials:
         url = desk.storage or f"sqlite:///{desk.folder(self.name) / 'trials.db'}"
@@ -150,8 +154,8 @@ class Sweep:
     def _path(self, desk: Desk, index: int) -> Path:
         return desk.folder(self.name) / "trials" / f"{index:03}"
 
-    def _experiment(self, desk: Desk, index: int, chosen: dict[str, Any]) -> Experiment:
-        experiment = replace(self.base(desk.budget), seed=index)  # no two trials are the same
+    def experiment(self, budget: Budget, index: int, chosen: dict[str, Any]) -> Experiment:
+        experiment = replace(self.base(budget), seed=index)  # no two trials are the same
         for name, value in chosen.items():
             experiment = changed(experiment, name.split("."), value)
         return experiment
