@@ -87,7 +87,6 @@ def test_the_whole_takes_as_long_as_its_parts(results):
     """Very roughly; a part that timed nothing would take no share."""
     for r in results:
         assert r.whole.low <= r.whole.median <= r.whole.high
-        assert r.whole.low < min(r.acting.high, r.updating.high)
         whole, acting, updating = (1 / part.median for part in (r.whole, r.acting, r.updating))
         assert min(acting, updating) > 0.02 * whole
         assert whole / 4 < acting + updating < 4 * whole
