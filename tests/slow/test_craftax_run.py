@@ -61,7 +61,7 @@ def test_trained_judged_and_filmed(name, sizes, learners, judges, goals, tmp_pat
     assert all(np.isfinite([*row.values()]).all() for row in metrics)
     assert all(row[f"{one}/gradient_norm"] > 0 for row in metrics for one in learners)
     assert sum(row["worlds/used"] for row in metrics) >= 8  # all of the first have ended
-    check_worlds(tmp_path / "run", 8 + sum(row["worlds/used"] for row in metrics))
+    check_worlds(tmp_path / "run", 8 + round(sum(row["worlds/used"] for row in metrics)))
 
     run(f"evaluate {tmp_path}/run --episodes 1 --max-steps 4 --out {tmp_path}/success.json")
     judged = json.loads((tmp_path / "success.json").read_text())
