@@ -9,7 +9,7 @@ import pytest
 from allgoals.report.claims import Above, Alike, Best, Judgement, Side, Wider
 from allgoals.report.claims_by_goal import Alone, Among, Parts
 from allgoals.report.drawing import RANDOM
-from allgoals.report.load import load_run
+from allgoals.report.load import Evaluation, Run, load_run
 from allgoals.report.pictures import (
     Bars,
     Curves,
@@ -19,6 +19,7 @@ from allgoals.report.pictures import (
     Ranking,
 )
 from allgoals.report.scores import AllBut, Trained
+from allgoals.report.statistics import welch_interval
 from allgoals.runs.directory import RunDirectory
 from tests.report.synthetic import agent, config, write_run
 
@@ -215,6 +216,32 @@ def test_nothing_trained_is_an_empty_picture(tmp_path):
 def test_claims_are_judged_by_the_interval_of_the_difference(cases, claim, verdict, told):
     judgement = claim.judge(cases)
     assert judgement.verdict == verdict and told in judgement.evidence
+
+
+def test_that_the_best_of_many_is_not_it_takes_more_than_one_lucky_rival(tmp_path):
+    """Studies of 27 that are all alike, 5 seeds each: one comparison more in forty is lucky, so
+    that without allowing for 26 rivals a quarter of the claims would be contradicted."""
+    goals = load_run(write_run(tmp_path / "run", config(), {200: agent(1, 1, 1)})).goals
+    blank = Run(tmp_path, config(), goals, {}, (), (), True, 200, 1.0, None, None)
+
+    def trained(label: str, seeds: np.ndarray) -> Trained:
+        runs = [{200: Evaluation(200, {"agent": m}, {"agent": np.full(3, m)})} for m in seeds]
+        of_seeds = tuple(replace(blank, evaluations=one) for one in runs)
+        return Trained(label, "gridworld", 0, of_seeds)
+
+    random, contradicted, naive = np.random.default_rng(0), 0, 0
+    for _ in range(200):
+        means = random.normal(0.5, 0.05, (27, 5))
+        cases = [trained(str(i), seeds) for i, seeds in enumerate(means)]
+        judged = Best("", "0", "gridworld").judge(cases)
+        contradicted += judged.verdict == "contradicted"
+        assert "one of 26 comparisons" in judged.evidence
+        naive += any(welch_interval(means[0], other)[1] < 0 for other in means[1:])
+    assert naive > 200 * 0.15
+    assert contradicted <= 200 * 0.05
+    sure = [trained(str(i), random.normal(1.0 - 0.5 * (i > 0), 0.05, 5)) for i in range(27)]
+    assert Best("", "0", "gridworld").judge(sure).verdict == "supported"
+    assert Best("", "1", "gridworld").judge(sure).verdict == "contradicted"
 
 
 def test_nothing_is_said_of_what_a_random_policy_reaches_too(cases):

@@ -1,6 +1,8 @@
 """Runs of a study: each is made once, whoever makes it, and what is there is not made again."""
 
 import signal
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,9 @@ from allgoals.presets import preset
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.signals import Signals
 from allgoals.studies import jobs as module
-from allgoals.studies.jobs import carry_out, groups, jobs
+from allgoals.studies import runs
+from allgoals.studies.jobs import alone, carry_out, groups, jobs
+from allgoals.studies.runs import by_chance
 from allgoals.studies.types import Case, Desk
 
 LEO = Case("LEO", preset("gridworld/leo"))
@@ -74,6 +78,42 @@ def test_only_what_is_missing_is_done(tmp_path, trainer):
         ("resume", "gridworld-pqn-other", "seed-0"), ("train", "gridworld-pqn-other", "seed-1"),
         ("train", "gridworld-leo", "seed-2"), ("train", "gridworld-pqn-other", "seed-2"),
     ]  # fmt: skip
+
+
+def at_once(some: int, work) -> None:
+    workers = [threading.Thread(target=work) for _ in range(some)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+
+
+def test_what_workers_share_is_written_by_one_at_a_time(tmp_path, trainer):
+    inside, most = [], []
+
+    def work():
+        for _ in range(10):
+            with alone(tmp_path / "study"):
+                inside.append(1)
+                time.sleep(0.001)
+                most.append(len(inside))
+                inside.pop()
+
+    at_once(3, work)
+    assert most == [1] * 30
+
+
+def test_a_random_policy_is_measured_once_whoever_asks(tmp_path, trainer, monkeypatch):
+    measured, found = [], []
+
+    def slowly(experiment):
+        measured.append(experiment.task)
+        time.sleep(0.05)
+        return {"position/0-1": 0.25}
+
+    monkeypatch.setattr(runs, "_acting_at_random", slowly)
+    at_once(3, lambda: found.append(by_chance(LEO.experiment, desk(tmp_path))))
+    assert measured == ["gridworld"] and found == [{"position/0-1": 0.25}] * 3
 
 
 def test_runs_of_others_are_waited_for(tmp_path, trainer, monkeypatch):

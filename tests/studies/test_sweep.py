@@ -1,14 +1,16 @@
 """A sweep's trials as runs."""
 
+import signal
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from allgoals.errors import NumericalError, UsageError
+from allgoals.errors import Interrupted, NumericalError, UsageError
 from allgoals.experiment import to_dict
 from allgoals.experiments import STUDIES
 from allgoals.runs.directory import RunDirectory
+from allgoals.runs.signals import Signals
 from allgoals.studies import jobs
 from allgoals.studies.sweep import draw_values
 from allgoals.studies.trials import Finished, parameters
@@ -19,7 +21,7 @@ SWEEP = STUDIES["sweep-dual-leo-pqn"]
 
 @pytest.fixture
 def desk(tmp_path) -> Desk:
-    return Desk(tmp_path, "smoke", 1, "", lambda _: None, None, None)
+    return Desk(tmp_path, "smoke", 1, "", lambda _: None, None, Signals())
 
 
 def test_a_trial_is_worth_its_last_success(desk, monkeypatch):
@@ -45,6 +47,14 @@ def test_a_trial_that_diverges_is_worth_nothing_and_stays_so(desk, monkeypatch):
     for _ in range(2):
         assert SWEEP.evaluate(desk, 1, parameters(SWEEP.space, 1)) == 0.0
     assert len(called) == 1
+
+
+def test_a_signal_between_two_trials_is_heeded_before_the_next_begins(desk, monkeypatch):
+    monkeypatch.setattr(jobs.api, "train", lambda *_, **__: pytest.fail("began"))
+    desk.signals.received = signal.SIGTERM
+    with pytest.raises(Interrupted, match="same command continues") as stopped:
+        SWEEP.evaluate(desk, 2, parameters(SWEEP.space, 2))
+    assert stopped.value.exit_code == 75
 
 
 def test_trials_of_other_settings_are_not_mixed_in(desk):

@@ -106,6 +106,7 @@ def _work(words: Words, signals: Signals) -> None:
     study = _study(words)
     from allgoals.cli.display import Display
     from allgoals.runs.environment import without_password
+    from allgoals.studies.jobs import alone
     from allgoals.studies.types import SEEDS, Desk
 
     with Display() as display:
@@ -118,7 +119,8 @@ def _work(words: Words, signals: Signals) -> None:
         study.check(desk)
         study.work(desk)
         if words.report:
-            say(f"wrote {study.write(desk)}")
+            with alone(desk.folder(study.name)):  # workers on other machines write it, too
+                say(f"wrote {study.write(desk)}")
 
 
 def _side_by_side(words: Words) -> None:

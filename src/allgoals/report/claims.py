@@ -1,18 +1,19 @@
 """What the paper says, and whether the runs of a study bear it out.
 
 A claim compares means over seeds. It is judged by the 95 % interval of their difference (Welch's,
-as seeds are few): on the one side of a margin it is supported, on the other contradicted.
+as seeds are few): on the one side of a margin it is supported, on the other contradicted. Of many
+comparisons in one claim, what contradicts is a wider interval.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
 from allgoals.report.scores import Goals, Trained, scores
-from allgoals.report.statistics import paired_interval, welch_interval
+from allgoals.report.statistics import CONFIDENCE, paired_interval, welch_interval
 
 Verdict = Literal["supported", "contradicted", "cannot say"]
 
@@ -78,7 +79,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far one side is above another: the mean over seeds, and its 95 % interval."""
+    """How far one side is above another: the mean over seeds, and its interval."""
 
     mean: float
     other: float  # the mean of what it is compared with
@@ -90,18 +91,19 @@ class Difference:
 
 def difference(
     tables: Sequence[np.ndarray], names: Sequence[object], paired: bool, chance: float = 0.0,
-    margin: float = 0.0,
+    margin: float = 0.0, confidence: float = CONFIDENCE,
 ) -> Difference:  # fmt: skip
     """Of two tables [seeds, goals]; paired where both are of the same runs.
 
     Nothing is learnt up to what a random policy reaches, or what is near enough to nothing.
     """
     one, other = (table.mean(axis=1) for table in tables)
-    low, high = paired_interval(one, other) if paired else welch_interval(one, other)
+    interval = paired_interval if paired else welch_interval
+    low, high = interval(one, other, confidence=confidence)
     mean = float(one.mean() - other.mean())
     upper, lower = names
     evidence = f"{upper} {one.mean():.3f}, {lower} {other.mean():.3f}; difference {mean:+.3f}"
-    known = _interval(low, high, one, other)
+    known = _interval(low, high, one, other, confidence=confidence)
     counts = "" if len(one) == len(other) else f", {len(one)} and {len(other)} seeds"
     floor = max(chance, margin)
     nothing = max(one.mean(), other.mean()) <= floor
@@ -112,11 +114,11 @@ def difference(
     )
 
 
-def _interval(low: float, high: float, *means: np.ndarray) -> str:
+def _interval(low: float, high: float, *means: np.ndarray, confidence: float = CONFIDENCE) -> str:
     """Of a difference of means over seeds, or why there is none."""
     if np.isnan(low):
         return "of a single seed" if min(map(len, means)) < 2 else "of seeds that all agree"
-    return f"(95 %: {low:+.3f} to {high:+.3f})"
+    return f"({100 * confidence:.3g} %: {low:+.3f} to {high:+.3f})"
 
 
 NOT_TRAINED = Judgement("cannot say", "not trained at this budget")
@@ -151,6 +153,7 @@ class Comparison(ABC):
     panel: str = ""
     goals: Goals = ""
     margin: float = 0.0
+    confidence: float = CONFIDENCE
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         sides = (self.one, self.other)
@@ -159,7 +162,7 @@ class Comparison(ABC):
             return compared
         of, tables = compared
         chance = by_chance(of, self.goals)
-        found = difference(tables, sides, of[0] is of[1], chance, self.margin)
+        found = difference(tables, sides, of[0] is of[1], chance, self.margin, self.confidence)
         unknown = found.nothing or np.isnan(found.low)
         verdict = "cannot say" if unknown else self.verdict(found)
         return Judgement(verdict, found.evidence + self.allowance)
@@ -224,7 +227,11 @@ class Wider:
 
 @dataclass(frozen=True)
 class Best:
-    """One label's mean success is above every other's of its panel."""
+    """One label's mean success is above every other's of its panel.
+
+    One of many rivals is above by luck more often than one of one: what contradicts is an interval
+    as much wider (Bonferroni). What supports is that all are below, for which luck is no excuse.
+    """
 
     text: str
     label: str
@@ -232,10 +239,17 @@ class Best:
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
         rivals = [c.label for c in cases if c.panel == self.panel and c.label != self.label]
-        found = [
-            Above("", Side(self.label), Side(rival), self.panel).judge(cases) for rival in rivals
-        ]
+        confidence = 1 - (1 - CONFIDENCE) / max(1, len(rivals))
+        found = [self._beside(rival, confidence, cases) for rival in rivals]
         if not found:
             return NOT_TRAINED
         strength = ("contradicted", "cannot say", "supported")
-        return min(found, key=lambda one: strength.index(one.verdict))  # the weakest link
+        weakest = min(found, key=lambda one: strength.index(one.verdict))
+        return replace(weakest, evidence=f"{weakest.evidence}; one of {len(rivals)} comparisons")
+
+    def _beside(self, rival: str, confidence: float, cases: Sequence[Trained]) -> Judgement:
+        compared = Above("", Side(self.label), Side(rival), self.panel)
+        judged = compared.judge(cases)
+        if judged.verdict == "supported":
+            return judged
+        return replace(compared, confidence=confidence).judge(cases)

@@ -84,8 +84,10 @@ def probability_of_improvement(one: ArrayLike, other: ArrayLike) -> float:
     return float((np.sign(one - other).mean() + 1) / 2)
 
 
-def paired_interval(one: ArrayLike, other: ArrayLike) -> tuple[float, float]:
-    """The 95 % interval of the mean difference of two values that each seed has (Student's t).
+def paired_interval(
+    one: ArrayLike, other: ArrayLike, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of the mean difference of two values that each seed has (Student's t).
 
     Not a number for fewer than two seeds, or where all differ alike.
     """
@@ -93,17 +95,19 @@ def paired_interval(one: ArrayLike, other: ArrayLike) -> tuple[float, float]:
     error = standard_error(apart)
     if not error > 0:
         return math.nan, math.nan
-    half = _quantile(apart.size - 1) * error
+    half = _quantile(apart.size - 1, confidence) * error
     return float(apart.mean() - half), float(apart.mean() + half)
 
 
-def _quantile(freedom: float) -> float:
+def _quantile(freedom: float, confidence: float) -> float:
     """Student's t that a value exceeds, either way, with what confidence leaves."""
-    return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / 2))
+    return float(stdtrit(freedom, 1 - (1 - confidence) / 2))
 
 
-def welch_interval(one: ArrayLike, other: ArrayLike, *more: ArrayLike) -> tuple[float, float]:
-    """The 95 % interval of the difference of two means, whose deviations may differ (Welch).
+def welch_interval(
+    one: ArrayLike, other: ArrayLike, *more: ArrayLike, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of the difference of two means, whose deviations may differ (Welch).
 
     Of four, of (one - other) - (third - fourth). Not a number where any has fewer than two values,
     or where none varies: seeds that agree to the last digit are those of a goal judged by few
@@ -119,5 +123,5 @@ def welch_interval(one: ArrayLike, other: ArrayLike, *more: ArrayLike) -> tuple[
     if total == 0:
         return math.nan, math.nan
     freedom = total**2 / sum(v**2 / (x.size - 1) for v, x in zip(variances, samples, strict=True))
-    half = _quantile(freedom) * math.sqrt(total)
+    half = _quantile(freedom, confidence) * math.sqrt(total)
     return difference - half, difference + half

@@ -7,7 +7,8 @@ same disk is another worker.
 
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -130,6 +131,23 @@ class Group:
             self._together(some[half:], desk)
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder that workers share, once nobody else does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shared = RunDirectory(folder)
+    while True:
+        try:
+            shared.lock()
+            break
+        except RunInUse:
+            time.sleep(PATIENCE)
+    try:
+        yield
+    finally:
+        shared.unlock()
+
+
 def load_made(path: Path, experiment: Experiment) -> Run:
     """A run with the command that makes it alone, where its study's makes many."""
     return replace(load_run(path), command=shlex.join(command(experiment)))
@@ -176,8 +194,7 @@ def _take(job: Job | Group, place: str, say: Callable[[str], None], desk: Desk) 
     """Work on a run, unless it is held or is over meanwhile."""
     if job.over:
         return True
-    if desk.signals.received:  # while the last run was being finished
-        raise desk.signals.interruption("stopped between two runs; the same command continues")
+    desk.heed()
     try:
         say(f"{place}: {job.label}")
         job.work(desk)

@@ -11,8 +11,8 @@ from allgoals.report.scores import Trained
 from allgoals.report.study import Judged, Shown, write_study
 from allgoals.runs.agent import evaluate_random
 from allgoals.runs.cache import enable_compile_cache
-from allgoals.runs.directory import RunDirectory, read_json
-from allgoals.studies.jobs import Group, Job, carry_out, groups, jobs, load_made
+from allgoals.runs.directory import RunDirectory
+from allgoals.studies.jobs import Group, Job, alone, carry_out, groups, jobs, load_made
 from allgoals.studies.types import Budget, Case, Declared, Desk
 from allgoals.validation import build_task
 
@@ -23,9 +23,12 @@ BY_SEEDS = (
     " parts of the same runs, the paired one) lies on one side of zero, or of what its evidence"
     " calls near enough; where two sides are claimed to be about as good, supported means within"
     " what is near enough, and contradicted outside of it. Nothing is said where neither side is"
-    " above a random policy, or where runs are missing. All this holds for the budget of this page"
-    " and the world that a claim names, which may stand for another; the paper's claims are about"
-    " runs of a billion steps, or of 50 million in the ant mazes."
+    " above a random policy, or where runs are missing. Each claim is judged by itself, so that of"
+    " forty without any truth one is supported by chance, and one contradicted; but that something"
+    " is the best of several is contradicted only by an interval that allows for their number. All"
+    " this holds for the budget of this page and the world that a claim names, which may stand for"
+    " another; the paper's claims are about runs of a billion steps, or of 50 million in the ant"
+    " mazes."
 )
 
 
@@ -86,15 +89,19 @@ def trained(case: Case, desk: Desk) -> Trained:
 def by_chance(experiment: Experiment, desk: Desk) -> dict[str, float]:
     """A random policy's success at every goal of the task, measured once for all studies."""
     folder, name = RunDirectory(desk.runs), f"random-{experiment.task}.json"
-    if (folder.path / name).exists():
-        return read_json(folder.path / name)
-    desk.say(f"{experiment.task}: acting at random")
+    with alone(folder.path):
+        known = folder.read(name)
+        if known is None:
+            desk.say(f"{experiment.task}: acting at random")
+            known = _acting_at_random(experiment)
+            folder.write(name, known)
+    return known
+
+
+def _acting_at_random(experiment: Experiment) -> dict[str, float]:
     enable_compile_cache()
     every = replace(experiment, goals=replace(experiment.goals, subset=None, include=()))
     options = replace(experiment.evaluation, episodes=RANDOM_EPISODES)
     task = build_task(every)
     rates = evaluate_random(task, options)["success"]["random"]
-    found = dict(zip(task.goals.names, rates, strict=True))
-    folder.path.mkdir(parents=True, exist_ok=True)
-    folder.write(name, found)
-    return found
+    return dict(zip(task.goals.names, rates, strict=True))

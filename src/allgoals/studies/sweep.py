@@ -53,6 +53,7 @@ class Sweep:
 
     def evaluate(self, desk: Desk, index: int, chosen: dict[str, Any]) -> float:
         """The mean success at the end of trial `index`; 0 for one that diverged."""
+        desk.heed()
         path = self._path(desk, index)
         job = Job(f"{self.name}, trial {index}", path, self.experiment(desk.budget, index, chosen))
         job.check()

@@ -39,6 +39,11 @@ class Desk:
         """What belongs to one study alone."""
         return self.out / self.budget / name
 
+    def heed(self) -> None:
+        """Between two runs: stop if that was asked for while the last was being finished."""
+        if self.signals.received:
+            raise self.signals.interruption("stopped between two runs; the same command continues")
+
 
 class Study(Protocol):
     """One figure or table of the paper."""
