@@ -8,6 +8,7 @@ import pytest
 
 from allgoals.errors import UsageError
 from allgoals.report import maps, write_report
+from allgoals.report.comparison import compared, pictures
 from allgoals.report.figures import short_count
 from allgoals.report.load import load_run
 from allgoals.report.published import published
@@ -42,15 +43,27 @@ def text(tmp_path_factory, seeds):
 
 
 def test_tables_hold_the_right_numbers(text):
-    runs, curves, finals, goals = Page(text).tables
+    profiles, improvement, runs, curves, finals, goals = Page(text).tables
+    assert profiles[0][:4] == ["panel", "label", "x", "n"] and len(profiles) == 1 + 2 * 21
+    assert improvement[1:] == [["gridworld", "DualLeoPqn", "Leo", "0.500", "–", "–"]]
     assert runs[1][:9] == [
         "leo-0", "Leo", "gridworld", "0", "200", "20.0", "10", "1.000", "finished",
     ]  # fmt: skip
     assert runs[3][7:9] == ["1.000", "unfinished, planned 200 steps, evaluated at 100"]
     assert curves[2] == ["Leo", "200", "2 of 3", "0.750", "0.500 to 1.000"]
     assert finals[1:] == [
-        ["Leo", "2 of 3", "0, 1, 2", "200", "0.750", "0.250", "0.500 to 1.000", "1.000"],
-        ["DualLeoPqn", "1 of 1", "0", "200", "0.750", "–", "–", "0.750"],
+        [
+            "Leo",
+            "2 of 3",
+            "0, 1, 2",
+            "200",
+            "0.750",
+            "0.250",
+            "0.500 to 1.000",
+            "1.000",
+            "0.500 to 1.000",
+        ],
+        ["DualLeoPqn", "1 of 1", "0", "200", "0.750", "–", "–", "0.750", "–"],
     ]
     assert goals == [
         ["Goal", "Leo n = 2", "DualLeoPqn n = 1"],
@@ -60,6 +73,27 @@ def test_tables_hold_the_right_numbers(text):
         ["position/2-2", "0.00", "0.00"],
         ["Mean over reachable goals", "0.75", "0.75"],
     ]
+
+
+def test_only_configurations_with_the_same_goals_are_compared(tmp_path):
+    """Each other's, not the seeds' own; where there are many, not each with each."""
+    last = {200: agent(1, 1, 0)}
+    other = ("a", "b", "c")
+    paths = [
+        write_run(tmp_path / "leo", config(0), last),
+        write_run(tmp_path / "pqn", config(0, "Pqn"), last, names=other),
+        write_run(tmp_path / "ppo", config(0, "Ppo"), last, names=other),
+        write_run(tmp_path / "begun", config(0, "Sac"), {}, names=other),
+        write_run(tmp_path / "far", config(0, "Pqn", task="elsewhere"), last),
+        write_run(tmp_path / "away", config(0, "Ppo", task="elsewhere"), last),
+    ]
+    cases = compared([load_run(path) for path in paths])
+    assert [(case.label, case.panel) for case in cases] == [
+        ("Pqn", "gridworld"), ("Ppo", "gridworld"), ("Pqn", "elsewhere"), ("Ppo", "elsewhere"),
+    ]  # fmt: skip
+    assert [one.name for one in pictures(cases)] == ["profiles", "improvement"]
+    assert [one.name for one in pictures(cases * 4)] == ["profiles"]
+    assert "Comparison" not in report(tmp_path, *paths[:2])
 
 
 def test_what_is_missing_is_said(text):

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from allgoals.errors import UsageError
 from allgoals.report import maps
 from allgoals.report.figures import Line, Style, band, metric_chart, styles, success_chart
-from allgoals.report.load import Run, load_run
+from allgoals.report.load import Run
 from allgoals.report.published import published
 from allgoals.report.results import (
     UNNAMED,
@@ -70,29 +70,12 @@ class SectionView:
     published: dict[str, float]  # the paper's success at these goals, where it says
 
 
-def write_report(paths: list[Path], out: Path) -> None:
-    """One HTML file about the runs in these directories."""
-    if out.is_dir():
-        raise UsageError(f"{out} is a directory; name a file for the report")
-    write_page(out, render(paths))
-
-
 def write_page(out: Path, page: str) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, page)
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error}") from None
-
-
-def render(paths: list[Path]) -> str:
-    """The report as text; a run named twice counts once."""
-    if not paths:
-        raise UsageError("a report needs one run directory or more")
-    once: dict[Path, Path] = {}
-    for path in paths:
-        once.setdefault(Path(path).resolve(), Path(path))
-    return page_of("template.html", [load_run(path) for path in once.values()])
 
 
 def page_of(

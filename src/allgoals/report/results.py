@@ -14,7 +14,12 @@ import numpy as np
 from allgoals.errors import UsageError
 from allgoals.report.load import Evaluation, Goals, Run
 from allgoals.report.scores import same_goals
-from allgoals.report.statistics import bootstrap_interval, interquartile_mean, standard_error
+from allgoals.report.statistics import (
+    bootstrap_interval,
+    interquartile_mean,
+    standard_error,
+    stratified_interval,
+)
 
 FIELDS_IN_LABEL = 3
 UNNAMED: Mapping[Path, str] = MappingProxyType({})  # a run is called after what it is made of
@@ -94,6 +99,8 @@ class Final:
     low: float
     high: float
     middle: float  # interquartile mean over seeds and reachable goals
+    middle_low: float  # stratified; not a number where seeds have goals of their own
+    middle_high: float
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,11 @@ def labels(configs: list[dict[str, Any]]) -> list[str]:
     """Each configuration's algorithm, with the fields that tell it from others of its name."""
     flat = [flatten(config) for config in configs]
     names = [_label(one, flat) for one in flat]
+    return numbered(names)
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names that occur once as they are, others with a number."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: i + 1].count(name)})"
         for i, name in enumerate(names)
@@ -217,6 +229,11 @@ def final(group: Group) -> Final:
     """A group's success over seeds at its last step."""
     means = [one.mean["agent"] for one in group.last]
     low, high = bootstrap_interval(means)
+    scores = [run.last.success["agent"][run.goals.reachable] for run in group.ended]
+    alike = len(scores) > 1 and same_goals(group.ended)
+    middle_low, middle_high = (
+        stratified_interval(interquartile_mean, np.stack(scores)) if alike else (math.nan,) * 2
+    )
     return Final(
         step=group.last_step,
         n=len(means),
@@ -224,9 +241,9 @@ def final(group: Group) -> Final:
         error=standard_error(means),
         low=low,
         high=high,
-        middle=interquartile_mean(
-            [rate for run in group.ended for rate in run.last.success["agent"][run.goals.reachable]]
-        ),
+        middle=interquartile_mean(np.concatenate(scores) if scores else ()),
+        middle_low=float(middle_low),
+        middle_high=float(middle_high),
     )
 
 
