@@ -29,6 +29,6 @@ def call(monkeypatch, capsys):
         except SystemExit as end:
             code = end.code
         said = capsys.readouterr()
-        return SimpleNamespace(code=code, out=said.out, said=said.out + said.err)
+        return SimpleNamespace(code=code, out=said.out, err=said.err, said=said.out + said.err)
 
     return called

@@ -187,7 +187,7 @@ WRONG_OTHERS = [
     ("goals gridworld --search zzz", "'zzz'"),
     ("goals gridworld --search POSITION/8-8", "did you mean: position/8-8"),
     ("goals gridworld extra", "extra"),
-    ("bench", "goals"),
+    ("bench", "which benchmark? usage: allgoals bench NAME [options] goals"),
     ("bench speed", "'speed'"),
     ("bench goals --sizes 0", "--sizes"),
     ("bench goals --sizes many", "--sizes"),

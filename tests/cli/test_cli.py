@@ -3,13 +3,13 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import rich
 from rich.console import Console
 from rich.live import Live
 
@@ -117,11 +117,24 @@ def test_the_words_that_make_a_micro_run(call, tmp_path, finished):
 
 
 def test_an_evaluation_shows_how_far_it_is(call, finished, monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(rich, "_console", Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     end = call("evaluate", finished, "--episodes", "2", "--num-envs", "7")
-    assert end.code == 0 and "evaluating" in screen.getvalue() and "100%" in screen.getvalue()
-    assert "evaluating" not in end.said  # of which the table is left
+    assert end.code == 0 and "evaluating" in end.err and "100%" in end.err
+    assert end.out.startswith("goal") and "evaluating" not in end.out  # the table and nothing else
+
+
+def test_a_clip_tells_of_each_episode_and_where_it_is(call, finished, tmp_path):
+    clip = tmp_path / "clip.gif"
+    end = call("watch", finished, "--goal", "position/3-1", "--max-steps", "2", "--out", clip)
+    assert end.code == 0 and clip.stat().st_size > 0
+    assert re.fullmatch(rf"position/3-1: .*step.*\nwrote {clip}\n", end.out)
+    assert end.err == "compiling the game and the agent\n"
+
+
+def test_options_that_are_not_given_need_no_word_for_that(call):
+    for command in ("play", "reproduce", "bench goals", "bench throughput", "evaluate"):
+        assert "{None}|STR" not in (said := call(*command.split(), "--help").said)
+        assert "{None}|PATH" not in said
 
 
 MAZE_FLAGS = """

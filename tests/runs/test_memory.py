@@ -194,3 +194,16 @@ def test_the_tightest_group_around_the_process_counts(monkeypatch, tmp_path, lim
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "own")
     assert memory._cgroup_bytes() == left
+
+
+def test_groups_of_the_first_version_count_too(monkeypatch, tmp_path):
+    """Whose files have other names, and whose counts take in the groups below."""
+    group = tmp_path / "memory" / "slurm" / "job"
+    group.mkdir(parents=True)
+    (tmp_path / "own").write_text("12:cpu,cpuacct:/slurm\n4:memory:/slurm/job\n0::/\n")
+    (group / "memory.limit_in_bytes").write_text("5000\n")
+    (group / "memory.usage_in_bytes").write_text("3000\n")
+    (group / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 200\n")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "own")
+    assert memory._cgroup_bytes() == 2200

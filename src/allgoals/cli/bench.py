@@ -3,13 +3,12 @@
 import json
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from allgoals.bench.sizes import GoalsSizes, ThroughputSizes
-from allgoals.cli.parse import check_file, parse
+from allgoals.cli.parse import MaybePath, check_file, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
 from allgoals.validation import check_fields, largest_divisor
@@ -26,7 +25,7 @@ class GoalsWords:
     sizes: tuple[Count, ...] = (64, 512, 4096)  # numbers of goals
     repeats: Count = 5  # timed repetitions; of naive relabelling, which takes longest, 3 at most
     json: bool = False  # print JSON
-    out: Path | None = None  # also draw the figure, as .png or .svg
+    out: MaybePath = None  # also draw the figure, as .png or .svg
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,17 @@ class ThroughputWords:
     measured: Annotated[ThroughputSizes, tyro.conf.arg(name="")] = ThroughputSizes()
     repeats: Count = 5  # rounds of measurements
     json: bool = False  # print JSON
-    out: Path | None = None  # also draw the figure, as .png or .svg
+    out: MaybePath = None  # also draw the figure, as .png or .svg
 
 
 def run(argv: list[str]) -> None:
-    name, *rest = argv or [""]
+    usage = "\n".join(f"  {name:12}{text}" for name, text in BENCHMARKS.items())
+    usage = f"usage: allgoals bench NAME [options]\n\n{usage}"
+    if not argv:
+        raise UsageError(f"which benchmark?\n\n{usage}")
+    name, *rest = argv
     if name in ("-h", "--help"):
-        print("usage: allgoals bench NAME [options]\n")
-        for key, text in BENCHMARKS.items():
-            print(f"  {key:12}{text}")
+        print(usage)
     elif name == "goals":
         _goals(parse(GoalsWords, rest, "allgoals bench goals"))
     elif name == "throughput":

@@ -9,7 +9,7 @@ from pathlib import Path
 import tyro
 
 from allgoals.cli.output import rate
-from allgoals.cli.parse import check_file, parse
+from allgoals.cli.parse import MaybePath, check_file, parse
 from allgoals.errors import unknown
 from allgoals.experiment import MaybeCount
 from allgoals.runs.directory import write_text
@@ -23,7 +23,7 @@ class Words:
     episodes: MaybeCount = None  # episodes per goal; by default as in training
     max_steps: MaybeCount = None  # steps per episode at most
     num_envs: MaybeCount = None  # episodes run side by side
-    out: Path | None = None  # also write the results as JSON
+    out: MaybePath = None  # also write the results as JSON
 
 
 def run(argv: list[str]) -> None:
@@ -72,9 +72,10 @@ def _evaluate_random(name: Path, changes: dict[str, int], on_batch) -> tuple[dic
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(transient=True) as progress:
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("evaluating", total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
 

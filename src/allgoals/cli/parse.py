@@ -2,13 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import tyro
 
 from allgoals.errors import UsageError
 
 T = TypeVar("T")
+MaybePath = Annotated[Path | None, tyro.conf.arg(metavar="PATH")]  # None is not to be typed
+MaybeText = Annotated[str | None, tyro.conf.arg(metavar="STR")]
 
 
 def parse(kind: type[T], argv: list[str], prog: str, default: Any = tyro.MISSING) -> T:

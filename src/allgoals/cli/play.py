@@ -14,7 +14,7 @@ import tyro
 from rich.console import Console
 from rich.live import Live
 
-from allgoals.cli.parse import parse
+from allgoals.cli.parse import MaybeText, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count
 from allgoals.validation import check_fields
@@ -32,7 +32,7 @@ class Words:
     task: tyro.conf.Positional[str]  # a task's name
     goal: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """a goal to mark once it is achieved, by name; repeat for several"""
-    keys: str | None = None  # play these keys without a terminal and show how it ends
+    keys: MaybeText = None  # play these keys without a terminal and show how it ends
     seed: Count = 0
 
 

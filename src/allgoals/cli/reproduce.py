@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import tyro
 
 from allgoals.cli.output import say
-from allgoals.cli.parse import parse
+from allgoals.cli.parse import MaybeText, parse
 from allgoals.errors import UsageError, unknown
 from allgoals.experiment import Count, MaybeCount
 from allgoals.runs.signals import EXIT_CODES, Signals
@@ -30,9 +30,9 @@ class Words:
     seeds: MaybeCount = None  # of every configuration: 2, 3 or 5 by default, as the budget says
     workers: Count = 1  # processes that share the work
     together: bool | None = None  # seeds as one program, if memory allows; by default on a GPU
-    goal: str | None = None  # which goal, for components
+    goal: MaybeText = None  # which goal, for components
     out: Path = Path("studies")  # where runs and reports are kept
-    storage: str | None = None  # a database that machines share, for sweeps: postgresql://...
+    storage: MaybeText = None  # a database that machines share, for sweeps: postgresql://...
     report: bool = True  # write the report when the work is done
 
     @property

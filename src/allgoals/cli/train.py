@@ -8,6 +8,7 @@ import tyro
 
 from allgoals import __version__
 from allgoals.cli.output import rate, say
+from allgoals.cli.parse import MaybePath, parse
 from allgoals.errors import UsageError
 from allgoals.runs.signals import Signals
 
@@ -27,7 +28,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Words(Generic[T]):
     experiment: Annotated[T, tyro.conf.arg(name="")]
-    out: Path | None = None  # where the run is written; a new directory in runs/ by default
+    out: MaybePath = None  # where the run is written; a new directory in runs/ by default
 
 
 def run(argv: list[str]) -> None:
@@ -69,7 +70,6 @@ def _train(name: str, argv: list[str], signals: Signals) -> None:
 def read(name: str, argv: list[str]) -> Words:
     """The experiment called `name` with what the options change."""
     from allgoals.algorithms import OffPolicy
-    from allgoals.cli.parse import parse
     from allgoals.experiment import Experiment
     from allgoals.presets import preset
 

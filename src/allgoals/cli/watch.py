@@ -1,9 +1,10 @@
 """allgoals watch: a clip of an agent reaching goals on command."""
 
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -11,6 +12,9 @@ from allgoals.cli.output import say
 from allgoals.cli.parse import parse
 from allgoals.experiment import Count, MaybeCount
 from allgoals.validation import check_fields
+
+if TYPE_CHECKING:
+    from allgoals.render.episode import Episode
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Words:
     goal: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """a goal to command, by name, in a maze also any point/X-Y; repeat for several, leave out for
     some at random"""
-    max_steps: MaybeCount = None  # steps per episode at most; by default 200 pictures' worth
+    max_steps: MaybeCount = None  # steps per episode at most; by default 200, of an ant 800
     seed: Count = 0
 
 
@@ -44,6 +48,10 @@ def run(argv: list[str]) -> None:
     for goal in goals:
         agent.goal_index(goal)
     max_steps = words.max_steps or 200 * STEPS_PER_FRAME.get(type(agent.task.env), 1)
-    for episode in record(agent, goals, words.out, max_steps, words.seed):
-        print(f"{episode.goal}: {status(episode, len(episode.actions))}")
-    print(f"wrote {words.out}")
+    print("compiling the game and the agent", file=sys.stderr, flush=True)
+
+    def played(episode: "Episode") -> None:
+        say(f"{episode.goal}: {status(episode, len(episode.actions))}")
+
+    record(agent, goals, words.out, max_steps, words.seed, played)
+    say(f"wrote {words.out}")

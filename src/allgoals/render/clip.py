@@ -40,18 +40,19 @@ MANY_COLOURS = 1024  # smoothed drawings stay below, games with textures and a n
 
 
 def record(
-    agent: Agent, goals: list[str], path: str | Path, max_steps: int, seed: int = 0
-) -> list[Episode]:
-    """A clip of one episode per goal."""
+    agent: Agent, goals: list[str], path: str | Path, max_steps: int, seed: int = 0,
+    on_episode: Callable[[Episode], None] = lambda episode: None,
+) -> list[Episode]:  # fmt: skip
+    """A clip of one episode per goal, each of which is told of when it is over."""
     env = agent.task.env
     if type(env) not in DRAW:
         raise UsageError(f"{agent.task.name} cannot be drawn")
     check_clip_path(Path(path))
     key = jax.random.key(seed)
-    episodes = [
-        play_episode(agent, goal, max_steps, jax.random.fold_in(key, i))
-        for i, goal in enumerate(goals)
-    ]
+    episodes: list[Episode] = []
+    for i, goal in enumerate(goals):
+        episodes.append(play_episode(agent, goal, max_steps, jax.random.fold_in(key, i)))
+        on_episode(episodes[-1])
     write_clip(_frames(env, episodes), path, FPS)
     return episodes
 

@@ -18,6 +18,10 @@ from allgoals.validation import largest_divisor
 
 COPIES = 4  # of its environments that an evaluation holds; 2.7 to 3.9 were planned for Craftax's
 CGROUP, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CGROUP_VERSIONS = (  # which line names the process's group, where groups are, limit and use
+    (r"^0::/(.*)$", "", "memory.max", "memory.current"),
+    (r"^\d+:memory:/(.*)$", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
 
 
 def program_bytes(program: Compiled) -> int:
@@ -60,22 +64,27 @@ def free_bytes() -> int:
 def _cgroup_bytes() -> float:
     """What the tightest of the groups that this process is in may still take."""
     try:
-        own = re.search(r"^0::/(.*)$", OWN_CGROUP.read_text(), re.M)
+        own = OWN_CGROUP.read_text()
     except OSError:
-        own = None
-    place = CGROUP / (own[1] if own else "")
-    return min(_left_to(group) for group in (place, *place.parents))
+        own = ""
+    left = []
+    for line, folder, *files in CGROUP_VERSIONS:
+        found = re.search(line, own, re.M)
+        place = CGROUP / folder / (found[1] if found else "")
+        left += [_left_to(group, *files) for group in (place, *place.parents)]
+    return min(left)
 
 
-def _left_to(group: Path) -> float:
+def _left_to(group: Path, limit_file: str, use_file: str) -> float:
     """Files that were read are in a group's count, but make way."""
     try:
-        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        limit, used = (int((group / name).read_text()) for name in (limit_file, use_file))
         lines = (group / "memory.stat").read_text().splitlines()
     except (OSError, ValueError):  # no such group, or no limit
         return float("inf")
     stat = dict(line.split() for line in lines)
-    files = sum(int(stat.get(f"{kind}_file", 0)) for kind in ("inactive", "active"))
+    kinds = ("inactive_file", "active_file")
+    files = sum(int(stat.get(f"total_{kind}", stat.get(kind, 0))) for kind in kinds)
     return limit - (used - files)
 
 
