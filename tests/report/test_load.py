@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from allgoals.errors import UsageError
-from allgoals.report.load import load_run, machine
+from allgoals.report.load import load_run, start_of
 from tests.report.synthetic import config, write_run
 
 
@@ -37,11 +37,13 @@ def test_a_whole_run(path):
     assert run.last.steps == 100
 
 
-def test_a_start_names_its_machine():
-    start = {"devices": ["cpu"], "platform": "Linux-6"}
-    assert machine(start) == "cpu of Linux-6"  # an early record
+def test_a_start_names_its_machine_and_what_ran_there():
+    start = {"devices": ["cpu"], "platform": "Linux-6", "command": [], "packages": {}}
+    assert start_of(start).machine == "cpu of Linux-6"  # an early record
     start |= {"processor": "EPYC", "cores": 2, "memory_gib": 23, "devices": ["L40S"] * 4}
-    assert machine(start) == "4 x L40S of EPYC, 2 cores, 23 GiB, Linux-6"
+    assert start_of(start).machine == "4 x L40S of EPYC, 2 cores, 23 GiB, Linux-6"
+    start |= {"packages": {"allgoals": "1.2", "jax": "0.10"}, "commit": "abc"}
+    assert start_of(start).made_by.endswith("Linux-6, by allgoals 1.2 (abc) with jax 0.10")
 
 
 def test_half_written_values_of_an_unfinished_run_are_not_read(path):

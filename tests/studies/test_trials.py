@@ -99,6 +99,19 @@ def test_who_gives_no_sign_of_life_loses_the_trial(tmp_path):
     assert [one.index for one in dead.finished()] == [0]
 
 
+def test_a_claim_that_came_to_nothing_does_not_stay(tmp_path, monkeypatch):
+    """Its worker died between finding the index taken and saying so."""
+    first, second = trials(tmp_path, count=1), trials(tmp_path, count=1)
+    claim = first._claim(0)
+    monkeypatch.setattr(Trials, "_fail", lambda *_: None)
+    assert second._claim(0) is None
+    monkeypatch.undo()
+    first._carry_out(claim, worth)
+    assert len(first._in_state("RUNNING")) == 1
+    second.work(lambda *_: pytest.fail("a finished trial was repeated"))
+    assert not first._in_state("RUNNING") and [one.index for one in first.finished()] == [0]
+
+
 def test_who_lives_keeps_a_long_trial(tmp_path):
     script = f"""
 import sys, time

@@ -54,6 +54,13 @@ class Start:
     versions: dict[str, str]
     machine: str
 
+    @property
+    def made_by(self) -> str:
+        """The machine, and what ran on it."""
+        commit = f" ({self.versions['commit']})" if "commit" in self.versions else ""
+        ours, jax = (self.versions.get(name, "?") for name in ("allgoals", "jax"))
+        return f"{self.machine}, by allgoals {ours}{commit} with jax {jax}"
+
 
 @dataclass(frozen=True)
 class Run:
@@ -96,7 +103,7 @@ def load_run(path: Path) -> Run:
     with _reading(path / "metrics.jsonl"):
         metrics = tuple(_metrics(row) for row in directory.rows("metrics.jsonl"))
     with _reading(path / "environment.json"):
-        starts = tuple(_start(start) for start in directory.read("environment.json") or [])
+        starts = tuple(start_of(start) for start in directory.read("environment.json") or [])
     with _reading(path / "summary.json"):
         summary = directory.read("summary.json")
         latest = summary or (metrics[-1] if metrics else {})
@@ -212,7 +219,8 @@ def _metrics(row: dict[str, Any]) -> dict[str, float]:
     return numbers | {"steps": _count(row["steps"])}
 
 
-def _start(data: dict[str, Any]) -> Start:
+def start_of(data: dict[str, Any]) -> Start:
+    """From what is recorded when a run, or a measurement, begins."""
     versions = {"python": str(data.get("python", "?"))}
     versions |= {str(name): str(version) for name, version in data["packages"].items()}
     if data.get("commit"):
@@ -221,11 +229,11 @@ def _start(data: dict[str, Any]) -> Start:
         started=str(data.get("started", "")),
         command=shlex.join(_text(word) for word in data["command"]),
         versions=versions,
-        machine=machine(data),
+        machine=_machine(data),
     )
 
 
-def machine(start: dict[str, Any]) -> str:
+def _machine(start: dict[str, Any]) -> str:
     """What a start was made on, in words; earlier records lack some of them."""
     counts = Counter(str(device) for device in start["devices"])
     devices = ", ".join(f"{n} x {name}" if n > 1 else name for name, n in counts.items())

@@ -121,8 +121,8 @@ def write_findings(
         export_table(folder / name, rows, list(rows[0]) if rows else [])
     told = dict(shown=shown, drawn=drawn, judged=judged, how=how)
     found = sections(runs, names)
-    machines = list(dict.fromkeys(start.machine for run in runs for start in run.starts))
-    write_page(folder / "report.md", fill("study.md", sections=found, machines=machines, **told))
+    makers = list(dict.fromkeys(start.made_by for run in runs for start in run.starts))
+    write_page(folder / "report.md", fill("study.md", sections=found, makers=makers, **told))
     if found:
         every = fill("goals.md", shown=shown, tables=goal_tables(found, by_chance))
         write_page(folder / "goals.md", every)

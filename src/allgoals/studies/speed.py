@@ -15,7 +15,7 @@ from allgoals.errors import UsageError
 from allgoals.report.claims import Judgement, above
 from allgoals.report.drawing import one_figure
 from allgoals.report.figures import COLOURS
-from allgoals.report.load import machine
+from allgoals.report.load import start_of
 from allgoals.report.scores import Row
 from allgoals.report.study import Drawn, Judged, Shown, write_findings
 from allgoals.runs.cache import enable_compile_cache
@@ -107,7 +107,7 @@ class SpeedStudy:
             f"{getattr(what.sizes, name)} {name.replace('_', ' ')}"
             for name in ("num_envs", "num_steps", "minibatch_size", "epochs", "width", "layers")
         )
-        on = f" Sizes: {sizes}. Measured on {machine(measured['machine'])}."
+        on = f" Sizes: {sizes}. Measured on {start_of(measured['machine']).made_by}."
         drawn = Drawn("speed", title, NOTE + on, rows, draw(rows))
         shown = Shown(self.name, self.paper, self.about, desk.budget, desk.command)
         judged = self.judged(rows, what.sizes.rows)

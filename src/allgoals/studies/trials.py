@@ -108,6 +108,8 @@ class Trials:
             claim = self._claim(min(free)) if free else None
             if claim is None or not self._carry_out(claim, evaluate):
                 time.sleep(PATIENCE)
+        for claim in self._in_state("RUNNING"):  # to what another finished, by workers that died
+            self._fail(claim)
 
     def finished(self) -> list[Finished]:
         """One per index, in order."""
