@@ -43,7 +43,7 @@ def text(tmp_path_factory, seeds):
 
 
 def test_tables_hold_the_right_numbers(text):
-    profiles, improvement, runs, curves, finals, goals = Page(text).tables
+    runs, curves, finals, goals, profiles, improvement = Page(text).tables
     assert profiles[0][:4] == ["panel", "label", "x", "n"] and len(profiles) == 1 + 2 * 21
     assert improvement[1:] == [["gridworld", "DualLeoPqn", "Leo", "0.500", "–", "–"]]
     assert runs[1][:9] == [
