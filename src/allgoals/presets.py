@@ -188,7 +188,7 @@ def preset(name: str) -> Experiment:
 def command(experiment: Experiment) -> list[str]:
     """The words that train it: `allgoals train`, the nearest preset, and what differs from that.
 
-    None, if it is made of other parts than any preset of its name.
+    Empty, if it is made of other parts than any preset of its name.
     """
     task, name = experiment.task, experiment.name
     sizes = SIZES[task] if name in algorithms_for(task) else ()

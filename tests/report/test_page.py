@@ -76,7 +76,7 @@ def test_tables_hold_the_right_numbers(text):
 
 
 def test_only_configurations_with_the_same_goals_are_compared(tmp_path):
-    """Each other's, not the seeds' own; where there are many, not each with each."""
+    """After as many steps; where there are many, not each with each."""
     last = {200: agent(1, 1, 0)}
     other = ("a", "b", "c")
     paths = [
@@ -84,6 +84,7 @@ def test_only_configurations_with_the_same_goals_are_compared(tmp_path):
         write_run(tmp_path / "pqn", config(0, "Pqn"), last, names=other),
         write_run(tmp_path / "ppo", config(0, "Ppo"), last, names=other),
         write_run(tmp_path / "begun", config(0, "Sac"), {}, names=other),
+        write_run(tmp_path / "early", config(0, "Td3"), {100: agent(1, 1, 0)}, names=other),
         write_run(tmp_path / "far", config(0, "Pqn", task="elsewhere"), last),
         write_run(tmp_path / "away", config(0, "Ppo", task="elsewhere"), last),
     ]

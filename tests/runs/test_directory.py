@@ -1,12 +1,16 @@
 """The files of a run: whole or not there, one owner at a time, a name of their own."""
 
+import errno
+import fcntl
 import json
 import os
+import re
+import subprocess
 
 import pytest
 
 from allgoals.errors import RunInUse, SaveError, UsageError
-from allgoals.runs import failpoints
+from allgoals.runs import environment, failpoints
 from allgoals.runs.directory import RunDirectory, check_new, new_path, write_text
 
 
@@ -99,3 +103,33 @@ def test_no_file_holds_where_it_lies(finished):
         if file.is_file() and file.name != "environment.json":
             assert str(finished.parent).encode() not in file.read_bytes(), file
     assert json.loads((finished / "config.json").read_text())["format"] == 1
+
+
+def test_a_disk_that_knows_no_locks_is_told_of(tmp_path, monkeypatch):
+    """And not taken for a run that somebody holds, for which others wait."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(SaveError, match="cannot lock .*lock"):
+        RunDirectory(tmp_path).lock()
+
+
+def test_the_commit_is_the_one_of_our_own_source(tmp_path, monkeypatch):
+    """Installed within a checkout of something else, there is none to name."""
+
+    def git(*words):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, capture_output=True)
+
+    source = tmp_path / "environment.py"
+    source.write_text("")
+    monkeypatch.setattr(environment, "__file__", str(source))
+    assert environment._commit() is None
+    git("init")
+    assert environment._commit() is None
+    git("add", "environment.py")
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "first")
+    assert re.fullmatch("[0-9a-f]{12}", environment._commit())
+    source.write_text("# changed")
+    assert environment._commit().endswith("-dirty")

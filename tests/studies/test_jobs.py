@@ -80,27 +80,37 @@ def test_only_what_is_missing_is_done(tmp_path, trainer):
     ]  # fmt: skip
 
 
-def at_once(some: int, work) -> None:
+def at_once(some: int, work, begun=lambda: None) -> None:
     workers = [threading.Thread(target=work) for _ in range(some)]
     for one in workers:
         one.start()
+    begun()
     for one in workers:
         one.join()
 
 
 def test_what_workers_share_is_written_by_one_at_a_time(tmp_path, trainer):
-    inside, most = [], []
+    inside, most, said = [], [], []
 
     def work():
         for _ in range(10):
-            with alone(tmp_path / "study"):
+            with alone(tmp_path / "study", said.append):
                 inside.append(1)
                 time.sleep(0.001)
                 most.append(len(inside))
                 inside.pop()
 
-    at_once(3, work)
+    first = RunDirectory.create(tmp_path / "study", {})
+
+    def let_in():
+        while len(said) < 3:
+            time.sleep(0.001)
+        assert not most
+        first.unlock()
+
+    at_once(3, work, let_in)
     assert most == [1] * 30
+    assert all("study is in use by" in one for one in said)
 
 
 def test_a_random_policy_is_measured_once_whoever_asks(tmp_path, trainer, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from allgoals.errors import Interrupted, NumericalError, UsageError
 from allgoals.experiment import to_dict
 from allgoals.experiments import STUDIES
+from allgoals.report.statistics import welch_interval
 from allgoals.runs.directory import RunDirectory
 from allgoals.runs.signals import Signals
 from allgoals.studies import jobs
@@ -130,3 +131,21 @@ def test_a_value_that_no_trial_has_is_not_drawn(tmp_path):
     np.testing.assert_allclose(dots.get_ydata(), [0.1, np.nan, 0.3])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3"]
     figure.savefig(tmp_path / "values.svg")
+
+
+def test_the_best_of_several_values_is_contradicted_only_beyond_luck():
+    """Nine values that are all alike: the luckiest is above the paper's more often than one in
+    forty."""
+    sweep = replace(SWEEP, space={"lr": tuple(range(9))}, best={"lr": 0}, matters={})
+    random, contradicted, naive = np.random.default_rng(0), 0, 0
+    for _ in range(200):
+        values = random.normal(0.5, 0.1, (9, 10))
+        done = [Finished(i, {"lr": i // 10}, v) for i, v in enumerate(values.reshape(-1))]
+        [one] = sweep.judged(done, "maze")
+        contradicted += one.judgement.verdict == "contradicted"
+        naive += any(welch_interval(values[0], other)[1] < 0 for other in values[1:])
+    assert naive > 200 * 0.08 and contradicted <= 200 * 0.05
+    sure = [Finished(i, {"lr": i % 9}, 0.9 * (i % 9 == 0) + 0.01 * i / 90) for i in range(90)]
+    assert sweep.judged(sure, "maze")[0].judgement.verdict == "supported"
+    worse = [replace(one, value=-one.value) for one in sure]
+    assert sweep.judged(worse, "maze")[0].judgement.verdict == "contradicted"

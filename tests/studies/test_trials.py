@@ -112,6 +112,25 @@ def test_a_claim_that_came_to_nothing_does_not_stay(tmp_path, monkeypatch):
     assert not first._in_state("RUNNING") and [one.index for one in first.finished()] == [0]
 
 
+def test_a_claim_that_is_failed_before_its_worker_looks_is_no_ones(tmp_path, monkeypatch):
+    """Another finishes the sweep, and clears what is left, between a claim and the look at it."""
+    one, other = trials(tmp_path, count=1), trials(tmp_path, count=1)
+    look = Trials._in_state
+
+    def after_the_end(self, *names):
+        monkeypatch.undo()
+        other.work(worth)
+        for claim in look(other, "RUNNING"):
+            other._fail(claim)
+        return look(self, *names)
+
+    first = other._claim(0)
+    monkeypatch.setattr(Trials, "_in_state", after_the_end)
+    other._carry_out(first, worth)
+    assert one._claim(0) is None
+    assert [done.index for done in one.finished()] == [0] and not one._in_state("RUNNING")
+
+
 def test_who_lives_keeps_a_long_trial(tmp_path):
     script = f"""
 import sys, time

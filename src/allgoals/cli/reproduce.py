@@ -119,7 +119,7 @@ def _work(words: Words, signals: Signals) -> None:
         study.check(desk)
         study.work(desk)
         if words.report:
-            with alone(desk.folder(study.name)):  # workers on other machines write it, too
+            with alone(desk.folder(study.name), say):  # workers on other machines write it, too
                 say(f"wrote {study.write(desk)}")
 
 

@@ -25,6 +25,11 @@ def above(bound: float, low: float, high: float) -> Verdict:
     return "contradicted" if high < bound else "cannot say"
 
 
+def among(rivals: int) -> float:
+    """The confidence with which one of several rivals is above by more than luck (Bonferroni)."""
+    return 1 - (1 - CONFIDENCE) / max(1, rivals)
+
+
 @dataclass(frozen=True)
 class Judgement:
     verdict: Verdict
@@ -230,7 +235,7 @@ class Best:
     """One label's mean success is above every other's of its panel.
 
     One of many rivals is above by luck more often than one of one: what contradicts is an interval
-    as much wider (Bonferroni). What supports is that all are below, for which luck is no excuse.
+    as much wider. What supports is that all are below, for which luck is no excuse.
     """
 
     text: str
@@ -238,11 +243,11 @@ class Best:
     panel: str
 
     def judge(self, cases: Sequence[Trained]) -> Judgement:
-        rivals = [c.label for c in cases if c.panel == self.panel and c.label != self.label]
-        confidence = 1 - (1 - CONFIDENCE) / max(1, len(rivals))
-        found = [self._beside(rival, confidence, cases) for rival in rivals]
-        if not found:
+        trained = [c.label for c in cases if c.panel == self.panel and c.runs]
+        rivals = [label for label in trained if label != self.label]
+        if not rivals or self.label not in trained:
             return NOT_TRAINED
+        found = [self._beside(rival, among(len(rivals)), cases) for rival in rivals]
         strength = ("contradicted", "cannot say", "supported")
         weakest = min(found, key=lambda one: strength.index(one.verdict))
         return replace(weakest, evidence=f"{weakest.evidence}; one of {len(rivals)} comparisons")

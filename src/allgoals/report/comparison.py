@@ -35,15 +35,18 @@ def render(paths: list[Path]) -> str:
 
 
 def compared(runs: Sequence[Run]) -> list[Trained]:
-    """Configurations beside others of the same task, environment and goals: a panel for each."""
-    alike: dict[tuple[int, tuple[str, ...]], list[Group]] = {}
+    """Configurations beside others that were judged alike: a panel for each.
+
+    Of the same task, environment and goals, after as many steps.
+    """
+    alike: dict[tuple[int, tuple[str, ...], int | None], list[Group]] = {}
     found = sections(runs)
     for i, section in enumerate(found):
         for group in section.groups:
             if group.last and same_goals(group.runs):
-                alike.setdefault((i, goal_names(group.runs)), []).append(group)
+                alike.setdefault((i, goal_names(group.runs), group.last_step), []).append(group)
     several = {key: groups for key, groups in alike.items() if len(groups) > 1}
-    panels = numbered([found[i].task for i, _ in several])
+    panels = numbered([found[i].task for i, *_ in several])
     return [
         Trained(group.label, panel, 0.0, group.runs)
         for panel, groups in zip(panels, several.values(), strict=True) for group in groups

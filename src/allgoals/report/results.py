@@ -13,13 +13,8 @@ import numpy as np
 
 from allgoals.errors import UsageError
 from allgoals.report.load import Evaluation, Goals, Run
-from allgoals.report.scores import same_goals
-from allgoals.report.statistics import (
-    bootstrap_interval,
-    interquartile_mean,
-    standard_error,
-    stratified_interval,
-)
+from allgoals.report.scores import same_goals, summary
+from allgoals.report.statistics import bootstrap_interval, interquartile_mean, standard_error
 
 FIELDS_IN_LABEL = 3
 UNNAMED: Mapping[Path, str] = MappingProxyType({})  # a run is called after what it is made of
@@ -230,10 +225,7 @@ def final(group: Group) -> Final:
     means = [one.mean["agent"] for one in group.last]
     low, high = bootstrap_interval(means)
     scores = [run.last.success["agent"][run.goals.reachable] for run in group.ended]
-    alike = len(scores) > 1 and same_goals(group.ended)
-    middle_low, middle_high = (
-        stratified_interval(interquartile_mean, np.stack(scores)) if alike else (math.nan,) * 2
-    )
+    together = summary(np.stack(scores)) if scores and same_goals(group.ended) else {}
     return Final(
         step=group.last_step,
         n=len(means),
@@ -241,9 +233,9 @@ def final(group: Group) -> Final:
         error=standard_error(means),
         low=low,
         high=high,
-        middle=interquartile_mean(np.concatenate(scores) if scores else ()),
-        middle_low=float(middle_low),
-        middle_high=float(middle_high),
+        middle=interquartile_mean(np.concatenate(scores)) if scores else math.nan,
+        middle_low=together.get("iqm_low", math.nan),
+        middle_high=together.get("iqm_high", math.nan),
     )
 
 

@@ -62,11 +62,14 @@ class RunDirectory:
             handle = open(self.path / "lock", "a+")  # noqa: SIM115 (held for life)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             handle.seek(0)
             holder = handle.read().strip() or "another process"
             handle.close()
             raise RunInUse(f"{self.path} is in use by {holder}") from None
+        except OSError as error:  # a disk that knows no locks
+            handle.close()
+            raise SaveError(f"cannot lock {self.path / 'lock'}: {error}") from error
         handle.truncate(0)
         handle.write(f"process {os.getpid()} on {socket.gethostname()}\n")
         handle.flush()

@@ -123,7 +123,7 @@ def _train(
         GroupDriver(group, experiments, observer, signals).train()
     except (NumericalError, MemoryShortage) as error:
         rest = GroupDriver(group, experiments, observer, signals)
-        if isinstance(error, NumericalError) or rest.checkpoints.newest():
+        if isinstance(error, NumericalError) or rest.checkpoints.steps():
             rest.part()
         else:  # of no use to anyone
             for directory in rest.directories:
@@ -138,7 +138,7 @@ def _finished(run: Path) -> bool:
 def _scatter(group: RunDirectory, seeds: Sequence[int]) -> None:
     for seed in seeds:
         _move(member(group, seed).path, group.path.parent / f"seed-{seed}")
-    _discard(group)
+    _discard(group.path)
 
 
 def _move(run: Path, place: Path) -> None:
@@ -147,14 +147,18 @@ def _move(run: Path, place: Path) -> None:
     if place.exists():  # begun alone
         begun = RunDirectory(place)
         begun.lock()  # and left: whoever is still at it is not disturbed
-        shutil.rmtree(place)
-        begun.unlock()
+        try:
+            if _finished(place):  # meanwhile
+                return
+            _discard(place)
+        finally:
+            begun.unlock()
     os.rename(run, place)
 
 
-def _discard(group: RunDirectory) -> None:
-    """Under a name that is no group's first: half of one must not look like a whole."""
-    gone = group.path.with_name("." + group.path.name)
+def _discard(directory: Path) -> None:
+    """Under another name first: half of one must not look like a whole."""
+    gone = directory.with_name("." + directory.name)
     shutil.rmtree(gone, ignore_errors=True)
-    os.rename(group.path, gone)
+    os.rename(directory, gone)
     shutil.rmtree(gone, ignore_errors=True)

@@ -65,6 +65,7 @@ class Job:
 
     def work(self, desk: Desk) -> None:
         """Begin the run, or continue it, in the company in which it was begun."""
+        desk.heed()
         told = dict(observer=desk.observer, signals=desk.signals)
         try:
             if self.company:
@@ -116,6 +117,7 @@ class Group:
             for job in some:
                 job.work(desk)
             return
+        desk.heed()
         root, seeds = some[0].path.parent, [job.experiment.seed for job in some]
         try:
             train_together(some[0].experiment, seeds, root, desk.observer, desk.signals)
@@ -132,15 +134,19 @@ class Group:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
     """Hold a folder that workers share, once nobody else does."""
     folder.mkdir(parents=True, exist_ok=True)
     shared = RunDirectory(folder)
+    told = False
     while True:
         try:
             shared.lock()
             break
-        except RunInUse:
+        except RunInUse as error:
+            if not told:
+                say(f"waiting: {error}")
+            told = True
             time.sleep(PATIENCE)
     try:
         yield
@@ -194,7 +200,6 @@ def _take(job: Job | Group, place: str, say: Callable[[str], None], desk: Desk) 
     """Work on a run, unless it is held or is over meanwhile."""
     if job.over:
         return True
-    desk.heed()
     try:
         say(f"{place}: {job.label}")
         job.work(desk)

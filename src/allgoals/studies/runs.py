@@ -89,8 +89,11 @@ def trained(case: Case, desk: Desk) -> Trained:
 def by_chance(experiment: Experiment, desk: Desk) -> dict[str, float]:
     """A random policy's success at every goal of the task, measured once for all studies."""
     folder, name = RunDirectory(desk.runs), f"random-{experiment.task}.json"
-    with alone(folder.path):
-        known = folder.read(name)
+    known = folder.read(name)
+    if known is not None:
+        return known
+    with alone(folder.path, desk.say):
+        known = folder.read(name)  # it may have been measured meanwhile
         if known is None:
             desk.say(f"{experiment.task}: acting at random")
             known = _acting_at_random(experiment)

@@ -146,7 +146,9 @@ class Trials:
             for trial in self._in_state("RUNNING", "COMPLETE")
             if trial.user_attrs["index"] == index
         ]
-        ours = next(trial for trial in claims if trial.user_attrs.get("token") == token)
+        ours = next((trial for trial in claims if trial.user_attrs.get("token") == token), None)
+        if ours is None:  # failed already, by one who saw that all is finished
+            return None
         if any(one.state.is_finished() or one.number < ours.number for one in claims):
             self._fail(ours)
             return None
