@@ -43,7 +43,7 @@ def test_a_start_names_its_machine_and_what_ran_there():
     start |= {"processor": "EPYC", "cores": 2, "memory_gib": 23, "devices": ["L40S"] * 4}
     assert start_of(start).machine == "4 x L40S of EPYC, 2 cores, 23 GiB, Linux-6"
     start |= {"packages": {"allgoals": "1.2", "jax": "0.10"}, "commit": "abc"}
-    assert start_of(start).made_by.endswith("Linux-6, by allgoals 1.2 (abc) with jax 0.10")
+    assert start_of(start).made_by.endswith("-6, with python ?, allgoals 1.2, jax 0.10, commit abc")
 
 
 def test_half_written_values_of_an_unfinished_run_are_not_read(path):

@@ -243,6 +243,6 @@ def test_our_numbers_stand_beside_the_papers(tmp_path):
     assert page[page.index("| goal | paper | Leo |") + 1 :][:4] == ["|---|---|---|", *lines]
     brief = (tmp_path / "study" / "report.md").read_text()
     assert "goals.md" in brief
-    assert "Trained on cpu of Linux, by allgoals ? with jax 0.10.2.\n" in brief
+    assert "Trained on cpu of Linux, with python ?, jax 0.10.2.\n" in brief
     for text in (brief, (tmp_path / "study" / "report.html").read_text()):
         assert text.count("Take care.") == 1

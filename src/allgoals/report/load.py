@@ -57,9 +57,7 @@ class Start:
     @property
     def made_by(self) -> str:
         """The machine, and what ran on it."""
-        commit = f" ({self.versions['commit']})" if "commit" in self.versions else ""
-        ours, jax = (self.versions.get(name, "?") for name in ("allgoals", "jax"))
-        return f"{self.machine}, by allgoals {ours}{commit} with jax {jax}"
+        return f"{self.machine}, with {', '.join(map(' '.join, self.versions.items()))}"
 
 
 @dataclass(frozen=True)
