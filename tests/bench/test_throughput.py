@@ -109,6 +109,15 @@ def test_each_part_does_what_is_timed_of_it():
     assert not all(map(np.array_equal, *map(jax.tree.leaves, (params, before[1]))))
 
 
+def test_the_whole_takes_as_long_as_its_parts(results):
+    """Very roughly; a part that timed nothing would take no share."""
+    for r in results:
+        assert r.whole.low <= r.whole.median <= r.whole.high
+        whole, acting, updating = (1 / part.median for part in (r.whole, r.acting, r.updating))
+        assert min(acting, updating) > 0.02 * whole
+        assert whole / 4 < acting + updating < 4 * whole
+
+
 def test_speeds_have_a_middle_and_a_range(results):
     for r in results:
         for part in (r.whole, r.acting, r.updating, r.bare):
@@ -121,6 +130,10 @@ def test_bytes_per_transition_are_those_of_the_rollout(results):
     goals = make_task("gridworld").num_goals
     leo = next(r for r in results if r.algorithm == "leo")
     assert leo.bytes_per_transition == 2 + 2 + 4 + 4 + 1 + 1 + 2 * goals + 4 * SMALL.width
+
+
+def test_a_warm_start_is_quicker_than_a_cold_one(results):
+    assert all(0 < r.compile_warm < r.compile_cold for r in results)
 
 
 def test_a_warm_start_finds_what_a_cold_one_compiled(monkeypatch):

@@ -120,7 +120,7 @@ def test_an_evaluation_shows_how_far_it_is(call, finished, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     end = call("evaluate", finished, "--episodes", "2", "--num-envs", "7")
     assert end.code == 0 and "evaluating" in end.err and "100%" in end.err
-    assert end.out.startswith("goal") and "evaluating" not in end.out  # the table and nothing else
+    assert end.out.startswith("goal ") and "evaluating" not in end.out  # the table and nothing else
 
 
 def test_a_clip_tells_of_each_episode_and_where_it_is(call, finished, tmp_path):

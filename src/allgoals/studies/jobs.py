@@ -146,7 +146,7 @@ def alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
         except RunInUse as error:
             if not told:
                 say(f"waiting: {error}")
-            told = True
+                told = True
             time.sleep(PATIENCE)
     try:
         yield
